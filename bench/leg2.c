@@ -7,6 +7,7 @@
 #include "model/ledger.h"
 #include "model/table.h"
 #include "model/text.h"
+#include "real/compound.h"
 #include "real/driver.h"
 #include "real/schema.h"
 
@@ -203,10 +204,49 @@ static void remember_minted(struct recording *recording, struct text *text)
     }
 }
 
+static void add_number(struct text *text, const struct recording *recording, int64_t value)
+{
+    const char *name = name_of(recording, value);
+    if (name != NULL) {
+        text_put(text, ":%s::bigint", name);
+    } else {
+        text_put(text, "%" PRId64 "::bigint", value);
+    }
+}
+
+static void add_array(struct text *text, const struct recording *recording, const int64_t *numbers,
+                      uint16_t count)
+{
+    text_put(text, "ARRAY[");
+    for (uint16_t i = 0; i < count; i++) {
+        text_put(text, i == 0 ? "" : ", ");
+        add_number(text, recording, numbers[i]);
+    }
+    text_put(text, "]::bigint[]");
+}
+
+/* What a parameter of a statement is filled in with; from 1. */
+struct filling {
+    const int64_t *params;           /* of a call, or of a compound */
+    const struct compound *compound; /* NULL: of a call */
+};
+
+static void add_param(struct text *text, const struct recording *recording,
+                      const struct filling *filling, long number)
+{
+    const struct compound *compound = filling->compound;
+    if (compound != NULL && number == COMPOUND_NUMBERS + 1) {
+        add_array(text, recording, compound->activity, compound->activities);
+    } else if (compound != NULL && number == COMPOUND_NUMBERS + 2) {
+        add_array(text, recording, compound->message, compound->messages);
+    } else {
+        add_number(text, recording, filling->params[number - 1]);
+    }
+}
+
 /* One statement with its parameters filled in. */
 static void add_statement(struct text *text, const struct recording *recording,
-                          const struct bundle *bundle, const struct call *call,
-                          const struct sql_statement *statement)
+                          const struct filling *filling, const struct sql_statement *statement)
 {
     for (const char *at = statement->text; *at != '\0';) {
         if (*at != '$') {
@@ -219,35 +259,50 @@ static void add_statement(struct text *text, const struct recording *recording,
         at = end;
         if (number == statement->params) {
             text_put(text, ":now::bigint");
-            continue;
-        }
-        int64_t value = bundle->params[call->params + number - 1];
-        const char *name = name_of(recording, value);
-        if (name != NULL) {
-            text_put(text, ":%s::bigint", name);
         } else {
-            text_put(text, "%" PRId64 "::bigint", value);
+            add_param(text, recording, filling, number);
         }
     }
+}
+
+static void add_call(struct text *text, const struct recording *recording,
+                     const struct bundle *bundle, const struct call *call, const char *schema,
+                     const char *end)
+{
+    const struct primitive *primitive = &primitive_table[call->primitive];
+    enum call_mode mode = (enum call_mode)call->mode;
+    struct sql_statement statement;
+    int count = sql_statement_count(primitive, mode, SQL_WHOLE);
+    for (int s = 0; s < count; s++) {
+        sql_statement(primitive, mode, SQL_WHOLE, s, schema, &statement);
+        struct filling filling = {.params = &bundle->params[call->params]};
+        add_statement(text, recording, &filling, &statement);
+        text_put(text, "%s\n", end);
+    }
+}
+
+static void add_compound(struct text *text, const struct recording *recording,
+                         const struct compound *compound, const char *schema, const char *end)
+{
+    struct sql_statement statement;
+    struct filling filling = {.params = compound->numbers, .compound = compound};
+    compound_statement(schema, &statement);
+    add_statement(text, recording, &filling, &statement);
+    text_put(text, "%s\n", end);
 }
 
 static void add_calls(struct text *text, const struct recording *recording,
                       const struct bundle *bundle, const char *schema, const char *end)
 {
-    struct sql_statement statement;
-    for (uint8_t c = 0; c < bundle->count; c++) {
+    struct compound compound;
+    compound_find(bundle, primitive_table, SQL_WHOLE, &compound);
+    for (uint8_t c = 0; c < bundle->count; c += compound_step(&compound, c)) {
         const struct call *call = &bundle->calls[c];
-        const struct primitive *primitive = &primitive_table[call->primitive];
-        if (call->primitive == PRIMITIVE_CLAIM_NEXT) {
-            continue; /* the next run of the script begins with its own claim */
-        }
-        enum call_mode mode = (enum call_mode)call->mode;
-        int count = sql_statement_count(primitive, mode, SQL_WHOLE);
-        for (int s = 0; s < count; s++) {
-            sql_statement(primitive, mode, SQL_WHOLE, s, schema, &statement);
-            add_statement(text, recording, bundle, call, &statement);
-            text_put(text, "%s\n", end);
-        }
+        if (compound_begins(&compound, c)) {
+            add_compound(text, recording, &compound, schema, end);
+        } else if (call->primitive != PRIMITIVE_CLAIM_NEXT) {
+            add_call(text, recording, bundle, call, schema, end);
+        } /* else the next run of the script begins with its own claim */
     }
 }
 

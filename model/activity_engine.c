@@ -739,10 +739,12 @@ static int64_t append_children(const struct activity_worker *worker,
     return children;
 }
 
+/* One compound primitive, whatever it spawns (Rule D, ACL-27). */
 static void append_step2(const struct activity_worker *worker, const struct activity_rules *rules,
                          struct bundle *next)
 {
     bool pending = column(worker, MESSAGE_ANSWER) > 0;
+    uint8_t first = next->count;
     append_mark_activity(worker, next, ACTIVITY_CHILDREN_SPAWNED, CALL_PLAIN, STEP_ACTIVITY);
     int64_t *p = bundle_append(next, PRIMITIVE_COLLATE, CALL_UNLESS_DONE, STEP_LEDGER);
     p[0] = column(worker, MESSAGE_GUID);
@@ -754,6 +756,7 @@ static void append_step2(const struct activity_worker *worker, const struct acti
                     column(worker, MESSAGE_GUID));
     }
     p[2] = semaphore_delta(append_children(worker, rules, next), pending);
+    bundle_join(next, first);
 }
 
 /* Steps 1 and 2 in one transaction. A worker whose Step 2 closed the job owes Step 3 and keeps the

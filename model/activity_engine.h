@@ -9,7 +9,7 @@
  *      Leg1   enter (counted) -> work and +100B -> ack
  *      task   answer: pending answers, then the closing one -> ack
  *      Leg2   enter (counted) -> Step 1 -> Step 2 -> Step 3 if this GUID closed the job -> ack
- * With merged commits, the default, the last transaction of a message acks it. The worker goes on
+ * With merged commits, an extension (E-ACL-35), the last transaction of a message acks it. The worker goes on
  * with the message that it publishes there, as if it had claimed it, and enters it there, too:
  *      Leg1   work and +100B, ack, task published and kept
  *      task   answer, ack, Leg2 published, kept and entered (counted)

@@ -1,6 +1,9 @@
 /* A bundle: a straight line of durable primitives that a store commits whole or not at all, and the
  * outcome that it answers with. The only things that pass between an engine and a store.
  *
+ * Calls may be joined to a compound primitive: the calls of Step 2, however many children they spawn,
+ * are one statement (Rule D, ACL-27). They keep their order and their meaning, and share a snapshot.
+ *
  * (B1) Either every call of a bundle took effect, or, after a missed `unless done`, every call
  *      before it, or none (ACL-2).
  * (B2) There is no other control flow, and no value feeds a later call of the same bundle.
@@ -61,6 +64,7 @@ struct call {
     uint8_t values;    /* where its returned values begin */
     uint8_t child;     /* Step 2: 1 + which child it is for; 0: none */
     uint16_t params;   /* where its parameters begin */
+    bool joined;       /* one statement with the joined calls right before and after it */
 };
 
 struct bundle {
@@ -147,6 +151,7 @@ static inline int64_t *bundle_append(struct bundle *bundle, enum primitive_id pr
     call->mode = (uint8_t)mode;
     call->values = (uint8_t)values;
     call->child = 0;
+    call->joined = false;
     call->params = bundle->param_count;
     bundle->param_count = (uint16_t)(bundle->param_count + primitive_table[primitive].params);
     CHECK(bundle->param_count <= BUNDLE_PARAMS_MAX);
@@ -170,6 +175,20 @@ static inline void bundle_call(struct bundle *bundle, enum primitive_id primitiv
 {
     CHECK(count == primitive_table[primitive].params);
     memcpy(bundle_append(bundle, primitive, mode, values), params, count * sizeof *params);
+}
+
+/* The calls from `first` on are one statement. */
+static inline void bundle_join(struct bundle *bundle, uint8_t first)
+{
+    for (uint8_t i = first; i < bundle->count; i++) {
+        bundle->calls[i].joined = true;
+    }
+}
+
+/* The statement that the call is part of goes on with the next call. */
+static inline bool bundle_goes_on(const struct bundle *bundle, uint8_t call)
+{
+    return call + 1 < bundle->count && bundle->calls[call].joined && bundle->calls[call + 1].joined;
 }
 
 /* Appends the publication of a message and returns its parameters, key first: what the caller does

@@ -24,6 +24,14 @@ static const struct erratum errata[] = {
 #undef ERRATUM
 };
 
+static const struct withdrawn withdrawn[] = {
+#define ERRATUM(in_family, number, says, wrong, decision)
+#define WITHDRAWN(in_family, number, reason)                                                       \
+    {.id = "E-" #in_family "-" #number, .family = CLAUSE_FAMILY_##in_family, .why = (reason)},
+#include "model/errata.def"
+#undef ERRATUM
+};
+
 static const struct {
     const char *name, *seed, *about;
 } families[CLAUSE_FAMILY_COUNT] = {
@@ -79,6 +87,17 @@ const struct erratum *clause_erratum(size_t index)
 {
     CHECK(index < clause_errata_count());
     return &errata[index];
+}
+
+size_t clause_withdrawn_count(void)
+{
+    return COUNT(withdrawn);
+}
+
+const struct withdrawn *clause_withdrawn(size_t index)
+{
+    CHECK(index < clause_withdrawn_count());
+    return &withdrawn[index];
 }
 
 const char *clause_family_name(enum clause_family family)

@@ -62,6 +62,13 @@ struct erratum {
     const char *decided;       /* what Assay does instead */
 };
 
+/* A number that is no erratum: nobody has to accept it. */
+struct withdrawn {
+    const char *id;            /* "E-ACL-15" */
+    enum clause_family family; /* which specification it would be about */
+    const char *why;
+};
+
 const struct clause *clause_get(enum clause_id id);
 
 /* The clause written as text[0..length), such as "KEY-3". False if there is none. */
@@ -69,6 +76,9 @@ bool clause_find(const char *text, size_t length, enum clause_id *found);
 
 size_t clause_errata_count(void);
 const struct erratum *clause_erratum(size_t index);
+
+size_t clause_withdrawn_count(void);
+const struct withdrawn *clause_withdrawn(size_t index);
 
 /* "ACL", "000" (Assay's own: "none"), and one line on what the specification is about. */
 const char *clause_family_name(enum clause_family family);

@@ -6,7 +6,7 @@
  *
  * Owns the digits, the positions, the table of changes and the rule of skipping. Never stores a
  * key, never decides which branch an activity takes, and knows nothing of parentheses: nested flows
- * are text (model/reference/key_text.h). A value from a store is data: one that is no key is refused by an
+ * are text (model/key_text.h). A value from a store is data: one that is no key is refused by an
  * outcome, never by a CHECK, since a sabotaged protocol can write anything.
  *
  * (KE1) A key is 1 to 15 digits from 9 to 3, then zeros up to 15 digits; never a 1 or a 2.

@@ -8,7 +8,8 @@
  *
  * An operation takes its operands from the call's parameters, from the store's clock, or from a
  * value that an earlier operation of the same primitive returned. So a compound primitive, such as
- * Step 2's PRIMITIVE_COLLATE, needs no engine between its parts (12.2).
+ * Step 2's PRIMITIVE_COLLATE, needs no engine between its parts (12.2). A compound of a number of
+ * parts that varies, as the whole of Step 2 with its children, is calls that are joined (bundle.h).
  *
  * (PM1) A test and the write that hangs on it are one operation: no other transaction comes between
  *       (ACL-43, E-ACL-5).

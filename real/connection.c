@@ -10,13 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BIGINT_OID 20
-#define SILENT_MAX 30 /* seconds without a word until a server is given up */
+#define BIGINT_OID  20
+#define BIGINTS_OID 1016 /* bigint[] */
+#define SILENT_MAX  30   /* seconds without a word until a server is given up */
 
 const Oid connection_types[CONNECTION_PARAMS_MAX] = {
     BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID,
     BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID};
 _Static_assert(CONNECTION_PARAMS_MAX == 16, "as many types, lengths and formats");
+
+const Oid connection_compound_types[COMPOUND_PARAMS] = {
+    BIGINT_OID, BIGINT_OID, BIGINT_OID,  BIGINT_OID,  BIGINT_OID, BIGINT_OID,
+    BIGINT_OID, BIGINT_OID, BIGINTS_OID, BIGINTS_OID, BIGINT_OID};
 
 void connection_explain(struct error *error, const char *what, const char *message)
 {
@@ -146,6 +151,56 @@ bool connection_send(PGconn *connection, const struct connection_statement *stat
                                                        1, 1, 1, 1, 1, 1, 1, 1};
     return PQsendQueryPrepared(connection, statement->name, statement->params, params->values,
                                lengths, formats, 1);
+}
+
+/* An array as the server reads it: its dimensions, whether it has nulls, the type; of each dimension
+ * the size and where it begins; then each number with its length. An empty one has no dimension. */
+#define ARRAY_HEAD          20
+#define ARRAY_SIZE(numbers) (ARRAY_HEAD + 12 * (numbers))
+
+static unsigned char *put_word(unsigned char *at, uint32_t word)
+{
+    word = htobe32(word);
+    memcpy(at, &word, sizeof word);
+    return at + sizeof word;
+}
+
+static int put_array(unsigned char *to, const int64_t *numbers, uint32_t count)
+{
+    unsigned char *at = put_word(put_word(put_word(to, count > 0), 0), BIGINT_OID);
+    if (count > 0) {
+        at = put_word(put_word(at, count), 1);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t number = htobe64((uint64_t)numbers[i]);
+        at = put_word(at, sizeof number);
+        memcpy(at, &number, sizeof number);
+        at += sizeof number;
+    }
+    return (int)(at - to);
+}
+
+bool connection_send_compound(PGconn *connection, const char *name, const struct compound *compound,
+                              int64_t now)
+{
+    uint64_t numbers[COMPOUND_NUMBERS + 1];
+    unsigned char activities[ARRAY_SIZE(COMPOUND_ACTIVITIES_SIZE)];
+    unsigned char messages[ARRAY_SIZE(COMPOUND_MESSAGES_SIZE)];
+    const char *values[COMPOUND_PARAMS];
+    int lengths[COMPOUND_PARAMS], formats[COMPOUND_PARAMS];
+    for (int p = 0; p < COMPOUND_PARAMS; p++) {
+        int number = p < COMPOUND_NUMBERS ? p : COMPOUND_NUMBERS;
+        int64_t value = p < COMPOUND_NUMBERS ? compound->numbers[p] : now;
+        numbers[number] = htobe64((uint64_t)value);
+        values[p] = (const char *)&numbers[number];
+        lengths[p] = sizeof *numbers;
+        formats[p] = 1;
+    }
+    values[COMPOUND_NUMBERS] = (const char *)activities;
+    lengths[COMPOUND_NUMBERS] = put_array(activities, compound->activity, compound->activities);
+    values[COMPOUND_NUMBERS + 1] = (const char *)messages;
+    lengths[COMPOUND_NUMBERS + 1] = put_array(messages, compound->message, compound->messages);
+    return PQsendQueryPrepared(connection, name, COMPOUND_PARAMS, values, lengths, formats, 1);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

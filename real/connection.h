@@ -5,6 +5,7 @@
 #define REAL_CONNECTION_H
 
 #include "model/error.h"
+#include "real/compound.h"
 #include "real/store.h"
 
 #include <libpq-fe.h>
@@ -66,6 +67,12 @@ void connection_params(struct connection_params *params, const struct bundle *bu
 /* Sends it and does not wait; the answer is binary. */
 bool connection_send(PGconn *connection, const struct connection_statement *statement,
                      const struct connection_params *params);
+
+/* The same for a compound. */
+#define CONNECTION_COMPOUND "compound"
+extern const Oid connection_compound_types[COMPOUND_PARAMS];
+bool connection_send_compound(PGconn *connection, const char *name, const struct compound *compound,
+                              int64_t now);
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 

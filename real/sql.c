@@ -261,8 +261,11 @@ static bool same_op(const struct op *left, const struct op *right)
            left->joins == right->joins && left->columns == right->columns;
 }
 
-static bool same_list(const struct primitive *left, const struct primitive *right)
+bool sql_same_list(const struct primitive *left, const struct primitive *right)
 {
+    if (left == right) {
+        return true;
+    }
     if (left->params != right->params || left->op_count != right->op_count ||
         left->one_statement != right->one_statement) {
         return false;
@@ -279,7 +282,8 @@ static const struct whole *whole_of(const struct primitive *primitive, enum call
                                     enum sql_form form)
 {
     for (size_t i = 0; form == SQL_WHOLE && i < COUNT(wholes); i++) {
-        if (same_list(primitive, wholes[i].list) && !(wholes[i].guarded && mode == CALL_PLAIN)) {
+        if (sql_same_list(primitive, wholes[i].list) &&
+            !(wholes[i].guarded && mode == CALL_PLAIN)) {
             return &wholes[i];
         }
     }
@@ -521,6 +525,10 @@ static bool fill_common(const struct filling *fill, const char *word)
         add_miss(fill, op, op->reason);
         return true;
     }
+    if (strcmp(word, "closed") == 0) {
+        text_put(fill->text, "%s." SCHEMA_REFUSE "(%d)", fill->schema, REFUSED_CLOSED);
+        return true;
+    }
     for (int t = 0; t < TABLE_COUNT; t++) {
         if (strcmp(word, schema_table((enum row_table)t)) == 0) {
             add_table(fill, (enum row_table)t);
@@ -607,6 +615,14 @@ static void fill_in(const struct filling *fill, const char *pattern)
             pattern += length + 1;
         }
     }
+}
+
+void sql_fill(const struct primitive *primitive, enum call_mode mode, const char *schema,
+              const char *pattern, char text[SQL_TEXT_SIZE])
+{
+    struct text to = text_begin(text, SQL_TEXT_SIZE);
+    fill_in(&(struct filling){.text = &to, .primitive = primitive, .mode = mode, .schema = schema},
+            pattern);
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */

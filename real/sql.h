@@ -1,9 +1,10 @@
 /* SQL of the primitives: for every row operation of model/primitive.h one template, and for the
- * primitives of several operations one statement that was written by hand. Text only.
+ * primitives of several operations one statement that was written by hand. Text only. Calls that are
+ * joined to one statement are compound.h's.
  *
  * A primitive is executed in one of two forms. *By operation*: one statement for each operation of
  * its list, values handed from one to the next in settings that end with the transaction. *Whole*:
- * one statement, where there is one for exactly this list (Rule D of ACL-27). That both forms mean
+ * one statement, where there is one for exactly this list. That both forms mean
  * what the list means on the rows of the simulation is what real/tests/test_store_pg.c proves. A
  * primitive that was altered (a planted bug) has no whole form and is executed by operation.
  *
@@ -39,6 +40,7 @@
 
 #define SQL_TEXT_SIZE     4096
 #define SQL_SETTINGS_SIZE 1024
+#define SQL_VALUES_MAX    7 /* columns after the first: those of Step 2 are the most */
 
 enum sql_form { SQL_WHOLE, SQL_BY_OPERATION };
 
@@ -46,7 +48,7 @@ struct sql_statement {
     char text[SQL_TEXT_SIZE];
     uint8_t params;                       /* the call's and the clock */
     uint8_t places_count;                 /* columns after the first that are values */
-    uint8_t places[PRIMITIVE_VALUES_MAX]; /* which value each of them is */
+    uint8_t places[PRIMITIVE_VALUES_MAX]; /* which value of the call each of them is */
     bool message;                         /* columns after the first are a message */
 };
 
@@ -56,6 +58,13 @@ int sql_statement_count(const struct primitive *primitive, enum call_mode mode, 
 /* One of them. `schema` is sound (schema.h). */
 void sql_statement(const struct primitive *primitive, enum call_mode mode, enum sql_form form,
                    int index, const char *schema, struct sql_statement *statement);
+
+/* Fills in a pattern whose {miss:i} are this primitive's, called in this mode. */
+void sql_fill(const struct primitive *primitive, enum call_mode mode, const char *schema,
+              const char *pattern, char text[SQL_TEXT_SIZE]);
+
+/* They consist of the same operations. */
+bool sql_same_list(const struct primitive *left, const struct primitive *right);
 
 /* What a connection must have set before it prepares any of these statements. */
 void sql_settings(char script[SQL_SETTINGS_SIZE]);

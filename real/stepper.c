@@ -24,14 +24,19 @@
 /* One connection and its transaction. */
 struct session {
     PGconn *connection;
-    int backend;                                  /* the server's process */
-    struct connection_program *programs;          /* by primitive and mode */
-    bool stale;                                   /* what is prepared is of other primitives */
-    uint8_t principal;                            /* enum principal: its role */
-    bool open;                                    /* there is a transaction */
-    bool under_way;                               /* something was sent and not answered */
-    const struct connection_statement *statement; /* what; NULL: COMMIT or ROLLBACK */
+    int backend;                         /* the server's process */
+    struct connection_program *programs; /* by primitive and mode */
+    bool stale;                          /* what is prepared is of other primitives */
+    uint8_t principal;                   /* enum principal: its role */
+    bool open;                           /* there is a transaction */
+    bool under_way;                      /* something was sent and not answered */
+    bool ends;                           /* what: COMMIT or ROLLBACK; else a statement: */
+    bool message;                        /* its columns after the first are a message, */
+    uint8_t places_count;                /* or these values of the outcome */
+    uint8_t places[SQL_VALUES_MAX];
+    bool has_compound; /* the compound is prepared */
     struct bundle bundle;
+    struct compound compound;
     int64_t now;
     struct stepper_answer answer;
 };
@@ -249,19 +254,37 @@ static bool prepare_call(struct stepper *stepper, struct session *session, const
     return true;
 }
 
+static bool prepare_compound(struct stepper *stepper, struct session *session)
+{
+    struct sql_statement sql;
+    if (session->has_compound) {
+        return true;
+    }
+    compound_statement(stepper->schema, &sql);
+    PGresult *result = PQprepare(session->connection, CONNECTION_COMPOUND, sql.text, sql.params,
+                                 connection_compound_types);
+    session->has_compound = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PQclear(result);
+    return session->has_compound || stepper_fail(stepper, "a statement could not be prepared",
+                                                 PQerrorMessage(session->connection));
+}
+
 static bool prepare_all(struct stepper *stepper, struct session *session)
 {
     if (session->stale && !connection_run(session->connection, "DEALLOCATE ALL")) {
         return stepper_fail(stepper, "statements could not be forgotten",
                             PQerrorMessage(session->connection));
     }
+    session->has_compound = session->has_compound && !session->stale;
     session->stale = false;
-    for (uint8_t i = 0; i < session->bundle.count; i++) {
-        if (!prepare_call(stepper, session, &session->bundle.calls[i])) {
-            return false;
-        }
+    const struct compound *compound = &session->compound;
+    bool done = true;
+    for (uint8_t i = 0; i < session->bundle.count && done; i += compound_step(compound, i)) {
+        done = compound_begins(compound, i)
+                   ? prepare_compound(stepper, session)
+                   : prepare_call(stepper, session, &session->bundle.calls[i]);
     }
-    return true;
+    return done;
 }
 
 static bool stepper_become(struct stepper *stepper, struct session *session, uint8_t principal)
@@ -287,6 +310,7 @@ bool stepper_begin(struct stepper *stepper, unsigned connection, const struct bu
     CHECK(!session->open);
     session->bundle = *bundle;
     session->now = now;
+    compound_find(bundle, stepper->options.primitives, stepper->options.form, &session->compound);
     if (!stepper_become(stepper, session, bundle->principal) ||
         !prepare_all(stepper, session)) { /* S1 */
         return false;
@@ -302,39 +326,67 @@ int stepper_statements(const struct stepper *stepper, unsigned connection, unsig
 {
     const struct session *session = session_of(stepper, connection);
     CHECK(session->open && call < session->bundle.count);
-    return statement_count(stepper, &session->bundle.calls[call]);
+    return compound_begins(&session->compound, (uint8_t)call)
+               ? 1
+               : statement_count(stepper, &session->bundle.calls[call]);
 }
 
-static bool is_under_way(struct stepper *stepper, struct session *session,
-                         const struct connection_statement *statement, int sent)
+static bool is_under_way(struct stepper *stepper, struct session *session, int sent)
 {
-    session->statement = statement;
     session->under_way = sent == 1;
     session->answer = (struct stepper_answer){.did_nothing = true};
     return session->under_way || stepper_fail(stepper, "a statement could not be sent",
                                               PQerrorMessage(session->connection));
 }
 
+static bool send_compound(struct stepper *stepper, struct session *session)
+{
+    const struct compound *compound = &session->compound;
+    session->ends = false;
+    session->message = false;
+    session->places_count = compound->places_count;
+    memcpy(session->places, compound->places, sizeof session->places);
+    return is_under_way(
+        stepper, session,
+        connection_send_compound(session->connection, CONNECTION_COMPOUND, compound, session->now));
+}
+
+/* What is remembered of it names the values of a call. */
+static void expect_answer(struct session *session, const struct call *call,
+                          const struct connection_statement *statement)
+{
+    session->ends = false;
+    session->message = statement->message;
+    session->places_count = statement->places_count;
+    for (int i = 0; i < statement->places_count; i++) {
+        session->places[i] = (uint8_t)(call->values + statement->places[i]);
+    }
+}
+
 bool stepper_send(struct stepper *stepper, unsigned connection, unsigned call, int index)
 {
     struct session *session = session_of(stepper, connection);
     CHECK(session->open && !session->under_way && call < session->bundle.count);
+    if (compound_begins(&session->compound, (uint8_t)call)) {
+        return send_compound(stepper, session);
+    }
     const struct call *sent = &session->bundle.calls[call];
     const struct connection_program *program = program_of(stepper, session, sent);
     CHECK(index >= 0 && index < program->count);
     struct connection_params params;
     connection_params(&params, &session->bundle, sent,
                       stepper->options.primitives[sent->primitive].params, session->now);
-    const struct connection_statement *statement = &program->statements[index];
-    return is_under_way(stepper, session, statement,
-                        connection_send(session->connection, statement, &params));
+    expect_answer(session, sent, &program->statements[index]);
+    return is_under_way(stepper, session,
+                        connection_send(session->connection, &program->statements[index], &params));
 }
 
 bool stepper_end(struct stepper *stepper, unsigned connection, bool commit)
 {
     struct session *session = session_of(stepper, connection);
     CHECK(session->open && !session->under_way);
-    return is_under_way(stepper, session, NULL,
+    session->ends = true;
+    return is_under_way(stepper, session,
                         PQsendQuery(session->connection, commit ? "COMMIT" : "ROLLBACK"));
 }
 
@@ -348,22 +400,22 @@ static void take_message(const PGresult *result, struct stepper_answer *answer)
     }
 }
 
-static void take_row(const struct connection_statement *statement, const PGresult *result,
-                     struct stepper_answer *answer)
+static void take_row(struct session *session, const PGresult *result)
 {
+    struct stepper_answer *answer = &session->answer;
     answer->has_row = PQntuples(result) > 0;
     answer->did_nothing = !answer->has_row || PQgetisnull(result, 0, 0);
-    if (answer->did_nothing || statement == NULL) {
+    if (answer->did_nothing || session->ends) {
         return;
     }
     answer->skips = connection_number(result, 0, 0);
-    answer->count = statement->places_count;
-    for (int i = 0; i < statement->places_count; i++) {
-        answer->places[i] = statement->places[i];
+    answer->count = session->places_count;
+    for (int i = 0; i < session->places_count; i++) {
+        answer->places[i] = session->places[i];
         answer->null[i] = PQgetisnull(result, 0, i + 1);
         answer->values[i] = answer->null[i] ? 0 : connection_number(result, 0, i + 1);
     }
-    if (statement->message) {
+    if (session->message) {
         take_message(result, answer);
     }
 }
@@ -383,7 +435,7 @@ static bool take_result(struct session *session, const PGresult *result)
 {
     ExecStatusType status = PQresultStatus(result);
     if (status == PGRES_TUPLES_OK) {
-        take_row(session->statement, result, &session->answer);
+        take_row(session, result);
     } else if (status == PGRES_COMMAND_OK) {
         session->answer.committed = strcmp(PQcmdStatus((PGresult *)result), "COMMIT") == 0;
     } else {
@@ -396,7 +448,7 @@ static bool take_result(struct session *session, const PGresult *result)
 static void is_answered(struct stepper *stepper, unsigned connection)
 {
     struct session *session = &stepper->sessions[connection];
-    bool ended = session->statement == NULL;
+    bool ended = session->ends;
     bool waited = (stepper->waiting & 1u << connection) != 0;
     if (ended || waited || session->answer.sqlstate[0] != '\0') {
         stepper->waiting = 0;

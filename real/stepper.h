@@ -75,7 +75,8 @@ const char *stepper_why_not(const struct stepper *stepper);
 bool stepper_begin(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
                    int64_t now);
 
-/* How many statements a call of the open bundle takes. */
+/* How many statements a call of the open bundle takes; 1 for the first of a compound, which stands for
+ * all of its calls. */
 int stepper_statements(const struct stepper *stepper, unsigned connection, unsigned call);
 
 /* Sends statement `index` of call `call`; does not wait. Nothing is under way on the connection. */
@@ -103,9 +104,9 @@ struct stepper_answer {
                           COMMIT and ROLLBACK. There are no values then */
     int64_t skips;     /* first column; 1: the guard missed, and the rest is to be skipped */
     uint8_t count;     /* values that came back: */
-    uint8_t places[PRIMITIVE_VALUES_MAX]; /* which value of the call it is, */
-    int64_t values[PRIMITIVE_VALUES_MAX]; /* how much, */
-    bool null[PRIMITIVE_VALUES_MAX];      /* or nothing at all: the value is left alone */
+    uint8_t places[SQL_VALUES_MAX];       /* which value of the outcome it is, */
+    int64_t values[SQL_VALUES_MAX];       /* how much, */
+    bool null[SQL_VALUES_MAX];            /* or nothing at all: the value is left alone */
     bool message_there;                   /* OP_CLAIM took a message: */
     int64_t claimed[1 + MESSAGE_COLUMNS]; /* key first */
 };

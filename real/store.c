@@ -18,8 +18,9 @@
 
 /* One command that is under way, in the order in which results come back. */
 struct command {
-    const struct connection_statement *statement; /* NULL: BEGIN, COMMIT, ROLLBACK */
-    uint8_t call;                                 /* or NO_CALL */
+    const struct connection_statement *statement; /* NULL: BEGIN, COMMIT, ROLLBACK; a compound */
+    uint8_t call;                                 /* or NO_CALL; of a compound the first */
+    bool is_compound;                             /* store.compound */
 };
 
 struct store_pg {
@@ -30,16 +31,18 @@ struct store_pg {
     PGconn *connection;             /* NULL: none */
     bool frames[BUNDLE_NAME_COUNT]; /* BEGIN, COMMIT and mark are prepared, with its comment */
     struct connection_program *programs[BUNDLE_NAME_COUNT]; /* by primitive and mode; NULL: none */
+    bool compounds[BUNDLE_NAME_COUNT];                      /* the compound is prepared */
     struct error error;
 
     /* the flight: what was sent and not answered yet */
     struct bundle bundle;
+    struct compound compound; /* Step 2, if it has one */
     int64_t now;
     struct command commands[FLIGHT_MAX];
     size_t command_count;
     size_t preparations; /* commands in front of it: what is ended, what is prepared */
     struct answer answer;
-    size_t error_at;        /* the command that failed */
+    uint8_t refused;        /* the call that failed, if one did */
     size_t received;        /* commands that were answered */
     struct outcome outcome; /* what those answered, if COMMIT was sent apart */
     struct store_pg_mark mark;
@@ -202,6 +205,7 @@ void store_pg_cut(struct store_pg *store)
         free(store->programs[b]);
         store->programs[b] = NULL;
         store->frames[b] = false;
+        store->compounds[b] = false;
     }
 }
 
@@ -318,6 +322,32 @@ static bool prepare_statement(struct store_pg *store, const struct call *call, i
                          connection_types);
 }
 
+#define COMPOUND_NAME_SIZE 24
+static void compound_name(const struct store_pg *store, char name[COMPOUND_NAME_SIZE])
+{
+    snprintf(name, COMPOUND_NAME_SIZE, "b%zu_" CONNECTION_COMPOUND, bundle_of(store));
+}
+
+static bool prepare_compound(struct store_pg *store)
+{
+    if (store->compounds[bundle_of(store)]) {
+        return true;
+    }
+    struct sql_statement statement;
+    char name[COMPOUND_NAME_SIZE], comment[COMMENT_SIZE], text[SQL_TEXT_SIZE + COMMENT_SIZE];
+    compound_statement(store->schema, &statement);
+    if (store->options.edit != NULL) {
+        store->options.edit(store->options.edit_context, NULL, CALL_UNLESS_DONE, &statement);
+    }
+    write_comment(store, comment);
+    compound_name(store, name);
+    snprintf(text, sizeof text, "%s%s", comment, statement.text);
+    store->compounds[bundle_of(store)] = true;
+    store->preparations++;
+    return PQsendPrepare(store->connection, name, text, statement.params,
+                         connection_compound_types);
+}
+
 /* What stands around the statements of a bundle. */
 enum frame { FRAME_BEGIN, FRAME_BEGIN_SERIALIZABLE, FRAME_COMMIT, FRAME_MARK, FRAME_COUNT };
 
@@ -385,41 +415,47 @@ static bool mark_anew(struct store_pg *store)
     return PQsendQueryParams(store->connection, text, 0, NULL, NULL, NULL, NULL, 1);
 }
 
-/* What this connection has not prepared yet. */
-static bool prepare_missing(struct store_pg *store)
+static bool prepare_call(struct store_pg *store, const struct call *call)
 {
-    for (uint8_t i = 0; i < store->bundle.count; i++) {
-        const struct call *call = &store->bundle.calls[i];
-        const struct primitive *primitive = &store->options.primitives[call->primitive];
-        struct connection_program *program = program_of(store, call);
-        if (program->count != 0) {
-            continue;
-        }
-        int count = sql_statement_count(primitive, (enum call_mode)call->mode, store->options.form);
-        CHECK(count <= CONNECTION_STATEMENTS_MAX);
-        for (int s = 0; s < count; s++) {
-            if (!prepare_statement(store, call, s, &program->statements[s])) {
-                return false;
-            }
-            store->preparations++;
-        }
-        program->count = (uint8_t)count;
+    const struct primitive *primitive = &store->options.primitives[call->primitive];
+    struct connection_program *program = program_of(store, call);
+    if (program->count != 0) {
+        return true;
     }
+    int count = sql_statement_count(primitive, (enum call_mode)call->mode, store->options.form);
+    CHECK(count <= CONNECTION_STATEMENTS_MAX);
+    for (int s = 0; s < count; s++) {
+        if (!prepare_statement(store, call, s, &program->statements[s])) {
+            return false;
+        }
+        store->preparations++;
+    }
+    program->count = (uint8_t)count;
     return true;
 }
 
-static void under_way(struct store_pg *store, const struct connection_statement *statement,
-                      uint8_t call)
+/* What this connection has not prepared yet. */
+static bool prepare_missing(struct store_pg *store)
+{
+    bool done = true;
+    for (uint8_t i = 0; i < store->bundle.count && done; i += compound_step(&store->compound, i)) {
+        done = compound_begins(&store->compound, i) ? prepare_compound(store)
+                                                    : prepare_call(store, &store->bundle.calls[i]);
+    }
+    return done;
+}
+
+static void under_way(struct store_pg *store, struct command command)
 {
     CHECK(store->command_count < FLIGHT_MAX);
-    store->commands[store->command_count++] = (struct command){statement, call};
+    store->commands[store->command_count++] = command;
 }
 
 static bool send_command(struct store_pg *store, enum frame frame, uint8_t call)
 {
     char name[FRAME_NAME_SIZE];
     frame_name(store, frame, name);
-    under_way(store, NULL, call);
+    under_way(store, (struct command){.call = call});
     return PQsendQueryPrepared(store->connection, name, 0, NULL, NULL, NULL, 1);
 }
 
@@ -432,12 +468,20 @@ static bool send_call(struct store_pg *store, uint8_t number)
                       store->options.primitives[call->primitive].params, store->now);
     for (uint8_t s = 0; s < program->count; s++) {
         const struct connection_statement *statement = &program->statements[s];
-        under_way(store, statement, number);
+        under_way(store, (struct command){.statement = statement, .call = number});
         if (!connection_send(store->connection, statement, &params)) {
             return false;
         }
     }
     return true;
+}
+
+static bool send_compound(struct store_pg *store)
+{
+    char name[COMPOUND_NAME_SIZE];
+    compound_name(store, name);
+    under_way(store, (struct command){.call = store->compound.first, .is_compound = true});
+    return connection_send_compound(store->connection, name, &store->compound, store->now);
 }
 
 /* Everything but COMMIT. What goes in front has a sync of its own: preparing takes a snapshot, and
@@ -451,8 +495,8 @@ static bool send_statements(struct store_pg *store)
         !send_command(store, serializable ? FRAME_BEGIN_SERIALIZABLE : FRAME_BEGIN, NO_CALL)) {
         return false;
     }
-    for (uint8_t i = 0; i < store->bundle.count; i++) {
-        if (!send_call(store, i)) {
+    for (uint8_t i = 0; i < store->bundle.count; i += compound_step(&store->compound, i)) {
+        if (!(compound_begins(&store->compound, i) ? send_compound(store) : send_call(store, i))) {
             return false;
         }
     }
@@ -510,6 +554,7 @@ static bool begin_flight(struct store_pg *store, const struct bundle *bundle, in
     store->received = 0;
     store->mark = (struct store_pg_mark){0};
     store->answer = (struct answer){.bound = bundle->principal != PRINCIPAL_NONE};
+    compound_find(bundle, store->options.primitives, store->options.form, &store->compound);
     if (store->connection == NULL && !reconnect(store)) {
         return false;
     }
@@ -557,12 +602,29 @@ static void take_values(const struct connection_statement *statement, const stru
     }
 }
 
+static void take_compound(struct store_pg *store, const PGresult *result, struct outcome *outcome)
+{
+    const struct compound *compound = &store->compound;
+    for (int i = 0; i < compound->places_count; i++) {
+        if (!PQgetisnull(result, 0, i + 1)) {
+            outcome->values[compound->places[i]] = connection_number(result, 0, i + 1);
+        }
+    }
+    if (connection_number(result, 0, 0) != 0) {
+        outcome->skipped = (uint8_t)(compound->first + COMPOUND_GUARD + 1);
+    }
+}
+
 /* What a statement of a call answered. Once the rest is skipped nothing more is taken. */
 static void take_row(struct store_pg *store, const struct command *command, const PGresult *result,
                      struct outcome *outcome)
 {
-    if (command->statement == NULL || outcome->skipped != 0 || PQntuples(result) == 0 ||
-        PQgetisnull(result, 0, 0)) {
+    if ((command->statement == NULL && !command->is_compound) || outcome->skipped != 0 ||
+        PQntuples(result) == 0 || PQgetisnull(result, 0, 0)) {
+        return;
+    }
+    if (command->is_compound) {
+        take_compound(store, result, outcome);
         return;
     }
     const struct call *call = &store->bundle.calls[command->call];
@@ -597,6 +659,18 @@ struct store_pg_mark store_pg_mark(const struct store_pg *store)
     return store->mark;
 }
 
+/* The call that a command's error is about. */
+static uint8_t refused_call(const struct store_pg *store, const struct command *command,
+                            const PGresult *result)
+{
+    struct compound_error error = {PQresultErrorField(result, PG_DIAG_SQLSTATE),
+                                   PQresultErrorField(result, PG_DIAG_TABLE_NAME),
+                                   PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL)};
+    return !command->is_compound ? command->call
+                                 : compound_refused(&store->bundle, store->options.primitives,
+                                                    &store->compound, &error);
+}
+
 static void take_error(struct store_pg *store, size_t at, const PGresult *result)
 {
     struct answer *answer = &store->answer;
@@ -611,7 +685,7 @@ static void take_error(struct store_pg *store, size_t at, const PGresult *result
     if (sqlstate != NULL && strlen(sqlstate) == 5) {
         memcpy(answer->sqlstate, sqlstate, 6);
     }
-    store->error_at = at;
+    store->refused = refused_call(store, &store->commands[at], result);
     connection_explain(&store->error, "the server refused a bundle", PQresultErrorMessage(result));
 }
 
@@ -757,7 +831,7 @@ bool store_pg_receive(struct store_pg *store, struct outcome *outcome)
     }
     if (outcome->kind != OUTCOME_COMMITTED) { /* G2 */
         bool told = outcome->kind == OUTCOME_REFUSED;
-        outcome->skipped = told ? (uint8_t)(store->commands[store->error_at].call + 1) : 0;
+        outcome->skipped = told ? (uint8_t)(store->refused + 1) : 0;
         memset(outcome->values, 0, sizeof outcome->values);
     }
     return true;

@@ -111,6 +111,30 @@ static void write_erratum(FILE *out, enum format_kind format, const struct errat
     }
 }
 
+/* As lines of JSON there are none: they are no deviations to accept. */
+static int write_withdrawn(FILE *out, enum format_kind format, const char *prefix)
+{
+    int count = 0;
+    for (size_t i = 0; i < clause_withdrawn_count() && format != FORMAT_JSON; i++) {
+        const struct withdrawn *number = clause_withdrawn(i);
+        if (!matches(number->id, prefix)) {
+            continue;
+        }
+        if (format == FORMAT_MARKDOWN) {
+            fprintf(out, "%s| %s | %s |\n",
+                    count > 0 ? ""
+                              : "\n## Withdrawn numbers\n\nNo deviations to accept.\n\n"
+                                "| id | why |\n|---|---|\n",
+                    number->id, number->why);
+        } else {
+            fprintf(out, "%s%-9s%s withdrawn  %s\n", format_strong(format), number->id,
+                    format_plain(format), number->why);
+        }
+        count++;
+    }
+    return count;
+}
+
 int clauses_write_errata(FILE *out, enum format_kind format, const char *prefix)
 {
     int count = 0;
@@ -137,5 +161,6 @@ int clauses_write_errata(FILE *out, enum format_kind format, const char *prefix)
         write_erratum(out, format, erratum);
         count++;
     }
-    return count;
+    int numbers = write_withdrawn(out, format, prefix);
+    return count > 0 ? count : numbers;
 }

@@ -1,9 +1,9 @@
 #include "reports/reading.h"
 
 #include "model/check.h"
+#include "model/key_text.h"
 #include "model/ledger.h"
 #include "model/legacy.h"
-#include "model/reference/key_text.h"
 #include "reports/json_line.h"
 #include "reports/line.h"
 

@@ -59,8 +59,7 @@ static bool read_hop(struct reader *reader, void *context)
 
 static bool read_commits(struct reader *reader, void *context)
 {
-    return read_either(reader, "merged", "literal",
-                       &((struct loading *)context)->scenario->literal);
+    return read_either(reader, "literal", "merged", &((struct loading *)context)->scenario->merged);
 }
 
 static bool read_cycles(struct reader *reader, void *context)
@@ -88,7 +87,7 @@ static void make_rules(const struct scenario *scenario, struct rules *rules)
                                    .put_back = rules->put_back,
                                    .threshold_count = (uint32_t)scenario->threshold_count,
                                    .direct = scenario->direct,
-                                   .merged = !scenario->literal};
+                                   .merged = scenario->merged};
     memcpy(own->thresholds, scenario->thresholds, sizeof own->thresholds);
 }
 
@@ -236,7 +235,7 @@ void scenario_part_put_graph(struct text *page, const struct graph *graph, const
 static void write_keys(struct text *page, const struct scenario *scenario, const bool *gone)
 {
     text_add(page, "hop: %s\n", scenario->direct ? "none" : "task");
-    text_add(page, "commits: %s\n", scenario->literal ? "literal" : "merged");
+    text_add(page, "commits: %s\n", scenario->merged ? "merged" : "literal");
     put_thresholds(page, scenario);
     scenario_part_put_graph(page, &scenario->graph, gone);
 }

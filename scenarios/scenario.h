@@ -8,7 +8,7 @@
  *      jobs: 1
  *      workers: 2
  *      level: statement            (the default; or transaction: each whole, one after the other)
- *      commits: literal            (a transaction a step, as specified; the default is merged)
+ *      commits: merged             (the default is literal: a transaction a step, as specified)
  *      graph: {trigger: [left, right]}
  *      faults: {crash: 1/20, duplicate: 1/50, pause: 1/100}
  *      limits: {crashes: 3, duplicates: 2}
@@ -59,7 +59,7 @@ struct scenario {
     /* activity */
     int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* jobs take them in turn */
     size_t threshold_count;
-    bool literal;             /* commits: literal, not merged (model/activity_engine.h) */
+    bool merged;              /* commits: merged, not literal (model/activity_engine.h) */
     bool direct;              /* Leg1's work publishes the answer itself: no task hop (peer-*) */
     struct graph graph;       /* of every job */
     struct flow_book flows;   /* key */

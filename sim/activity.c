@@ -104,7 +104,7 @@ static bool can_see(const struct scenario *scenario, enum oracle_cover sight)
         return has_threshold(scenario, 12);
     case COVER_REPLAY_LEG1_BEFORE_ACK: /* with merged commits it is finished and acked at once */
     case COVER_REPLAY_LEG2_BEFORE_ACK:
-        return scenario->literal;
+        return !scenario->merged;
     default:
         return true;
     }

@@ -1,6 +1,7 @@
 /* The key protocol in the simulation: which cover points a scenario can hit, the hunting scenarios
  * of planted bugs. Its words for traces and stories are in flow_words.c. */
 #include "model/flow.h"
+#include "sim/flow_status.h"
 #include "sim/flow_words.h"
 #include "sim/part.h"
 
@@ -167,6 +168,20 @@ static uint64_t knows(const struct fingerprint *same, uint64_t hash, const struc
                                    one->message);
 }
 
+/* Of jobs whose activities have awaited a flow. */
+static bool next_status(const struct rows *rows, uint32_t *slot, struct part_status *status)
+{
+    for (; *slot < rows->table[TABLE_FLOW].used; (*slot)++) {
+        status->job = row_key(rows, TABLE_FLOW, *slot);
+        if (row_get(rows, TABLE_FLOW, *slot, FLOW_PARENT) == 0 &&
+            flow_status(rows, status->job, status->text) > 1) {
+            (*slot)++;
+            return true;
+        }
+    }
+    return false;
+}
+
 const struct sim_part sim_part_flow = {
     .knows = knows,
     .can_see = can_see,
@@ -178,6 +193,8 @@ const struct sim_part sim_part_flow = {
     .subject = flow_subject_name,
     .sent = flow_tell_sent,
     .change = flow_tell_change,
+    .status = flow_status_changed,
+    .next_status = next_status,
     .skip_reason = flow_skip_reason,
     .kind = flow_kind_text,
     .ledgers = flow_tell_ledgers,

@@ -4,6 +4,7 @@
 
 #include "model/flow.h"
 #include "model/identity.h"
+#include "sim/flow_status.h"
 #include "sim/ledger_words.h"
 #include "sim/teller.h"
 
@@ -232,6 +233,23 @@ bool flow_tell_change(const struct trace_effect *effect, const struct row_change
            change->column == FLOW_UNTAKEN; /* it follows from the digits of the key */
 }
 
+/* A job in which one flow awaits another has a status beside its keys. */
+bool flow_status_changed(const struct trace_effect *effect, struct part_status *status)
+{
+    const struct run_event *event = effect->event;
+    for (size_t i = 0; i < event->change_count; i++) {
+        const struct row_change *change = &event->changes[i];
+        bool moves = change->table == TABLE_FLOW && change->kind != ROW_DELETED &&
+                     (change->kind == ROW_INSERTED || change->column == FLOW_KEY);
+        if (moves) {
+            status->job =
+                flow_status_first(event->rows, row_key(event->rows, TABLE_FLOW, change->slot));
+            return flow_status(event->rows, status->job, status->text) > 1;
+        }
+    }
+    return false;
+}
+
 /* ---- stories --------------------------------------------------------------------------------- */
 
 /* The flow that the finding is about; if it is about another row, that row's. */
@@ -254,4 +272,11 @@ void flow_tell_ledgers(const struct story_telling *telling)
     }
     ledger_words_head(telling, "the key");
     ledger_words_show(telling, TABLE_FLOW, slot);
+    struct part_status status;
+    const struct rows *rows = telling->names.rows;
+    status.job = flow_status_first(rows, row_key(rows, TABLE_FLOW, slot));
+    if (flow_status(rows, status.job, status.text) > 1) {
+        fprintf(telling->out, "  %s\n    reads    %s\n",
+                sim_part_status_name(&telling->names, &status).text, sim_part_status_text(&status));
+    }
 }

@@ -2,6 +2,7 @@
 #ifndef SIM_FLOW_WORDS_H
 #define SIM_FLOW_WORDS_H
 
+#include "sim/part.h"
 #include "sim/story.h"
 
 /* "flow", "flow 2" where there are several, "flow 2/call" the one that its activity call awaits. */
@@ -17,6 +18,7 @@ struct name flow_subject_name(const struct names *names, const int64_t *message)
 struct name flow_message_name(const struct names *names, const int64_t *message);
 void flow_tell_sent(const struct trace_effect *effect);
 bool flow_tell_change(const struct trace_effect *effect, const struct row_change *change);
+bool flow_status_changed(const struct trace_effect *effect, struct part_status *status);
 const char *flow_skip_reason(enum bundle_name name);
 const char *flow_kind_text(int64_t kind);
 void flow_tell_ledgers(const struct story_telling *telling);

@@ -30,6 +30,33 @@ const struct monitors *sim_part_monitors(const struct protocol *protocol)
     return monitors[protocol_place(protocol)];
 }
 
+struct oracle_verdict sim_part_settled(struct oracle *oracle, const struct sim_part *part,
+                                       const struct rows *rows, bool quiet)
+{
+    struct oracle_verdict verdict = oracle->monitors->settled(oracle, rows, quiet);
+    struct part_status status;
+    uint32_t slot = 0;
+    while (!verdict.broken && part->next_status != NULL &&
+           part->next_status(rows, &slot, &status)) {
+        verdict = oracle->monitors->reported(oracle, rows, status.job, status.text);
+    }
+    return verdict;
+}
+
+struct name sim_part_status_name(const struct names *names, const struct part_status *status)
+{
+    struct name name = {""};
+    names_append(
+        &name, "%.80s with what it awaits",
+        sim_part_of(names->scenario->protocol)->thing(names, TABLE_COUNT, status->job).text);
+    return name;
+}
+
+const char *sim_part_status_text(const struct part_status *status)
+{
+    return status->text[0] == '\0' ? "no status: its keys compose to none" : status->text;
+}
+
 /* Protocols that use the defaults for everything else. */
 const struct sim_part sim_part_inbox = {.grounds =
                                             (const char *const[]){"inbox", "inbox-stubborn", NULL}};

@@ -8,6 +8,14 @@
 #include "sim/fingerprint.h"
 #include "sim/story.h"
 
+#define PART_STATUS_SIZE 344
+
+/* What is reported of a job beside its rows. */
+struct part_status {
+    int64_t job;                 /* key of the row that it is about */
+    char text[PART_STATUS_SIZE]; /* empty: none can be given */
+};
+
 struct sim_part {
     /* ---- running ---- */
 
@@ -82,6 +90,12 @@ struct sim_part {
     /* What else the breaking step changed, " and the semaphore from 2 to 1", into an empty `out`.
      * NULL: nothing. */
     void (*also)(const struct story_telling *telling, char *out, size_t size);
+    /* The status of the job that a commit changed; told after the changes. False: there is none to
+     * tell. NULL: there never is. */
+    bool (*status)(const struct trace_effect *effect, struct part_status *status);
+    /* The status of the next job from the slot on, which is moved behind it; the oracle judges it when
+     * all is done (`reported`). False: there is no further one. NULL: the protocol has none. */
+    bool (*next_status)(const struct rows *rows, uint32_t *slot, struct part_status *status);
     /* The rows that a finding is about, before and after. NULL: not shown. */
     void (*ledgers)(const struct story_telling *telling);
     /* Whether these rows show that the protocol has halted before its work was done, and why, in
@@ -91,6 +105,14 @@ struct sim_part {
 
 const struct sim_part *sim_part_of(const struct protocol *protocol);
 const struct monitors *sim_part_monitors(const struct protocol *protocol);
+
+/* Nothing is left to be done: the live promises, and every status that is reported. */
+struct oracle_verdict sim_part_settled(struct oracle *oracle, const struct sim_part *part,
+                                       const struct rows *rows, bool quiet);
+
+/* "flow 2 with what it awaits", and its status in words. */
+struct name sim_part_status_name(const struct names *names, const struct part_status *status);
+const char *sim_part_status_text(const struct part_status *status);
 
 /* The default of `applies`: crash-before-ack hits acks, reorder hits claims of the queue, delay
  * hits bundles that publish, group answer hits nothing, every other fault hits every bundle. */

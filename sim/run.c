@@ -416,7 +416,7 @@ const struct run_result *run_once(struct run *run, struct choice_source *source)
         bool quiet = run_go_on(run, bound);
         if (!over(run)) {
             struct oracle_verdict verdict =
-                run->oracle.monitors->settled(&run->oracle, &run->world.rows, quiet);
+                sim_part_settled(&run->oracle, run->part, &run->world.rows, quiet);
             run->result.settled = verdict.broken;
             if (verdict.broken) {
                 run_broke(run, verdict);

@@ -143,7 +143,7 @@ static int64_t *call_one(struct drawing *draw, struct op op, uint8_t params, enu
         (struct primitive){.name = "one", .params = params, .op_count = 1, .ops = {op}};
     *call = (struct call){.primitive = (uint8_t)script->primitive_count++,
                           .mode = (uint8_t)mode,
-                          .values = (uint8_t)(3 * bundle->count),
+                          .values = (uint8_t)(3 * (bundle->count % SCRIPT_CALLS_MAX)),
                           .params = bundle->param_count};
     bundle->count++;
     bundle->param_count = (uint16_t)(bundle->param_count + params);
@@ -292,7 +292,35 @@ static void draw_parent(struct drawing *draw)
     params[1] = first_keys[TABLE_JOB]; /* of an activity, the job; of a job, any number */
 }
 
-/* Step 2 and the traps: one statement over several rows. */
+/* As engines send it. It comes first in its transaction: else it would write some row a second time,
+ * which a server looks at when the statement ends, and a session at once. */
+static void draw_step2(struct drawing *draw)
+{
+    int64_t activity = any_key(draw, TABLE_ACTIVITY), guid = any_key(draw, TABLE_GUID);
+    int64_t job = any_key(draw, TABLE_JOB), delta = (int64_t)below(draw, 3) - 1;
+    uint32_t children = below(draw, 3);
+    call_primitive(draw, &primitive_table[PRIMITIVE_MARK_ACTIVITY], CALL_PLAIN,
+                   (int64_t[]){activity, 10});
+    draw->bundle->calls[0].values = 5;
+    call_primitive(draw, &primitive_table[PRIMITIVE_COLLATE], CALL_UNLESS_DONE,
+                   (int64_t[]){guid, job, delta, 10, 100});
+    if (children > 1) {
+        call_primitive(draw, &primitive_table[PRIMITIVE_ADD_ACTIVITY], CALL_REQUIRE,
+                       (int64_t[]){any_key(draw, TABLE_ACTIVITY), job, 0, below(draw, 3), guid});
+    }
+    if (children > 0) {
+        int64_t message[PRIMITIVE_PUBLISH_HELD_PARAMS] = {any_key(draw, TABLE_MESSAGE)};
+        message[1 + MESSAGE_ACTIVITY] = any_key(draw, TABLE_ACTIVITY);
+        message[1 + MESSAGE_VISIBLE_AT] = below(draw, 50);
+        bool held = chance(draw, 1, 2);
+        call_primitive(draw, &primitive_table[held ? PRIMITIVE_PUBLISH_HELD : PRIMITIVE_PUBLISH],
+                       CALL_REQUIRE, message);
+        draw->bundle->calls[draw->bundle->count - 1].values = 6;
+    }
+    bundle_join(draw->bundle, 0);
+}
+
+/* One statement over several rows: Step 2, its heart, and the traps. */
 static void draw_compound(struct drawing *draw)
 {
     int64_t guid = any_key(draw, TABLE_GUID), job = any_key(draw, TABLE_JOB);
@@ -307,8 +335,12 @@ static void draw_compound(struct drawing *draw)
                        (int64_t[]){guid, job, delta, 10});
         break;
     default:
-        call_primitive(draw, &primitive_table[PRIMITIVE_COLLATE], mode,
-                       (int64_t[]){guid, job, delta, 10, 100});
+        if (draw->bundle->count == 0) {
+            draw_step2(draw);
+        } else {
+            call_primitive(draw, &primitive_table[PRIMITIVE_COLLATE], mode,
+                           (int64_t[]){guid, job, delta, 10, 100});
+        }
     }
 }
 
@@ -542,8 +574,13 @@ static void cut_session(struct script *script, uint32_t session)
     script->turn_count = kept;
 }
 
+/* What is left of a compound is no longer one. */
 static void cut_call(struct bundle *bundle, uint32_t call)
 {
+    bool joined = bundle->calls[call].joined;
+    for (uint8_t c = 0; joined && c < bundle->count; c++) {
+        bundle->calls[c].joined = false;
+    }
     memmove(&bundle->calls[call], &bundle->calls[call + 1],
             (bundle->count - call - 1) * sizeof *bundle->calls);
     bundle->count--;

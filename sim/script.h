@@ -18,10 +18,11 @@
 #include "sim/world.h"
 
 #define SCRIPT_SESSIONS_MAX   4
-#define SCRIPT_CALLS_MAX      5 /* of a transaction */
+#define SCRIPT_CALLS_MAX      5 /* that a transaction is drawn of; the first may be Step 2 */
+#define SCRIPT_STEP2_CALLS    4
 #define SCRIPT_ROWS_MAX       24
 #define SCRIPT_TURNS_MAX      48
-#define SCRIPT_PRIMITIVES_MAX (SCRIPT_SESSIONS_MAX * SCRIPT_CALLS_MAX)
+#define SCRIPT_PRIMITIVES_MAX (SCRIPT_SESSIONS_MAX * (SCRIPT_CALLS_MAX + SCRIPT_STEP2_CALLS - 1))
 #define SCRIPT_NOW            100
 #define SCRIPT_PRINCIPALS     (PRINCIPAL_SET(EXEC) | PRINCIPAL_SET(VERIFY))
 

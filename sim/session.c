@@ -151,13 +151,21 @@ static void skip_rest(const struct sessions *sessions, struct session *session)
     session->state = SESSION_DONE;
 }
 
+/* Its operations, and those of the calls that it is joined to, are one statement. */
+static bool is_one_statement(const struct session *session, const struct primitive *primitive)
+{
+    return primitive->one_statement || session->bundle.calls[session->call].joined;
+}
+
 static void session_go_on(const struct sessions *sessions, struct session *session,
                           const struct primitive *primitive)
 {
     session->operations++;
     session->op++;
     session->looks_from = SESSION_NO_SNAPSHOT;
-    if (!primitive->one_statement || session->op == primitive->op_count) {
+    bool last = session->op == primitive->op_count;
+    if (last ? !bundle_goes_on(&session->bundle, session->call)
+             : !is_one_statement(session, primitive)) {
         end_statement(sessions, session);
     }
     find_next(sessions, session);
@@ -175,7 +183,7 @@ enum session_state session_operation(struct sessions *sessions, unsigned who)
         .sessions = sessions,
         .session = session,
         .who = who,
-        .primitive = primitive,
+        .one_statement = is_one_statement(session, primitive),
         .op = &primitive->ops[session->op],
         .frame = {{constants, &session->bundle.params[call->params], values}, values},
         .reason = REFUSED_NOTHING,

@@ -3,7 +3,8 @@
  * what store_execute (store.h) does to a bundle in one go.
  *
  * An operation belongs to a statement. Usually it is a statement by itself; in a primitive that is
- * marked as one statement, all of its operations form one. Between operations any other session may
+ * marked as one statement, and in calls that are joined (bundle.h), all operations form one. Between
+ * operations any other session may
  * run: there the caller interleaves them, stops one, or kills it.
  *
  *      begin -> operation, operation, ... -> DONE -> apply, end    (committed)

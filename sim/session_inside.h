@@ -27,7 +27,7 @@ struct doing {
     struct sessions *sessions;
     struct session *session;
     unsigned who;
-    const struct primitive *primitive;
+    bool one_statement; /* with other operations: it does not see what they wrote */
     const struct op *op;
     struct frame frame;
     enum refusal reason;

@@ -33,8 +33,7 @@ static void see(const struct doing *doing, enum row_table table, int64_t key, bo
         session_add_dirty_writes(sessions, doing->who, table, key, row);
     }
     if (sessions->rules->sees_own_writes) {
-        bool looks_only =
-            doing->primitive->one_statement && !doing->op->fresh && doing->op->kind == OP_READ;
+        bool looks_only = doing->one_statement && !doing->op->fresh && doing->op->kind == OP_READ;
         session_add_own_writes(sessions, session, table, key, looks_only ? session->statement : -1,
                                row);
     }
@@ -332,7 +331,7 @@ static enum effect update(struct doing *doing, struct session_write write, const
  * update is lost without a word (E-ACL-24). */
 static bool is_lost(const struct doing *doing, enum row_table table, const struct seen *row)
 {
-    return doing->primitive->one_statement && !doing->op->joins &&
+    return doing->one_statement && !doing->op->joins &&
            doing->sessions->rules->one_update_a_statement &&
            session_written_by_statement(doing->session, table, row);
 }

@@ -194,6 +194,11 @@ void teller_changes(const struct trace_effect *effect)
         tell_table(effect, TABLE_COUNT);
     }
     trace_tell_published(effect, part->is_child);
+    struct part_status status;
+    if (part->status != NULL && part->status(effect, &status)) {
+        trace_add(effect->list, "; ", "%s %s", sim_part_status_name(&effect->names, &status).text,
+                  sim_part_status_text(&status));
+    }
 }
 
 /* ---- dumps ----------------------------------------------------------------------------------- */
@@ -206,6 +211,17 @@ static void add_state(const struct names *names, enum row_table table, uint32_t 
         const char *state = ledger_words_state((enum column_ledger)table_column(table, column)->of,
                                                row_get(names->rows, table, slot, column));
         trace_add(list, state[0] == '\0' ? "" : ", ", "%s", state);
+    }
+}
+
+static void dump_statuses(FILE *out, const struct names *names)
+{
+    const struct sim_part *part = sim_part_of(names->scenario->protocol);
+    struct part_status status;
+    uint32_t slot = 0;
+    while (part->next_status != NULL && part->next_status(names->rows, &slot, &status)) {
+        fprintf(out, "  %-40s %s\n", sim_part_status_name(names, &status).text,
+                sim_part_status_text(&status));
     }
 }
 
@@ -224,4 +240,5 @@ void teller_dump(FILE *out, const struct names *names)
             }
         }
     }
+    dump_statuses(out, names);
 }

@@ -13,13 +13,13 @@
 struct name teller_value(const struct names *names, enum row_table table, int column,
                          int64_t value);
 
-/* What an event changed, row by row, and what it published. */
+/* What an event changed, row by row, what it published, and the status that it led to. */
 void teller_changes(const struct trace_effect *effect);
 
 /* What an event calls a row: "left" for the activity ledger of left. */
 struct name teller_brief(const struct trace_effect *effect, enum row_table table, uint32_t slot);
 
-/* Every row of every table that has columns to show. */
+/* Every row of every table that has columns to show, and every status. */
 void teller_dump(FILE *out, const struct names *names);
 
 /* The column of a table that a sentence quotes; -1: it only names the row. */

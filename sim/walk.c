@@ -202,7 +202,7 @@ static void add_rides(const struct walk *walk, struct list *list, enum walk_kind
 
 bool walk_claims_ride(const struct scenario *scenario)
 {
-    return scenario->protocol->merges && !scenario->literal;
+    return scenario->protocol->merges && scenario->merged;
 }
 
 /* What an actor is about to send. */
@@ -800,7 +800,7 @@ bool walk_settled(struct walk *walk)
         return !run->result.settled;
     }
     struct oracle_verdict verdict =
-        run->oracle.monitors->settled(&run->oracle, &run->world.rows, run_is_quiet(run));
+        sim_part_settled(&run->oracle, run->part, &run->world.rows, run_is_quiet(run));
     run->result.settled = verdict.broken;
     if (verdict.broken) {
         run_broke(run, verdict);

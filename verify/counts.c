@@ -5,7 +5,7 @@
 void counts_form(json_t *line, const struct scenario *scenario)
 {
     if (scenario->protocol->merges) {
-        line_add(line, line_form(scenario->literal ? "literal" : "merged"));
+        line_add(line, line_form(scenario->merged ? "merged" : "literal"));
     }
 }
 

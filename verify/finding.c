@@ -228,6 +228,22 @@ static void add_row(struct drawing *drawing, const struct names *names,
     }
 }
 
+/* What is reported beside the rows: as a cell that the step left so. */
+static void add_status(struct drawing *drawing, const struct names *names,
+                       const struct run_event *event, json_t *list)
+{
+    const struct sim_part *part = sim_part_of(names->scenario->protocol);
+    struct part_status status;
+    if (part->status != NULL &&
+        part->status(&(struct trace_effect){.names = *names, .event = event}, &status)) {
+        struct name row = sim_part_status_name(names, &status);
+        add_change(drawing,
+                   &(struct told){
+                       .row = row.text, .column = "status", .after = sim_part_status_text(&status)},
+                   list);
+    }
+}
+
 static json_t *changes_json(struct drawing *drawing, const struct names *names,
                             const struct run_event *event)
 {
@@ -243,6 +259,7 @@ static json_t *changes_json(struct drawing *drawing, const struct names *names,
             add_row(drawing, names, change, list);
         }
     }
+    add_status(drawing, names, event, list);
     return list;
 }
 

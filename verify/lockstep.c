@@ -70,8 +70,8 @@ struct place {
     bool may; /* 40001 may come */
 };
 
-static void simulated_text(const struct session *session, const struct place *at,
-                           const struct stepper_answer *answer, char text[160])
+static void simulated_text(const struct session *session, const struct stepper_answer *answer,
+                           char text[160])
 {
     char sqlstate[6];
     size_t used = 0;
@@ -84,10 +84,8 @@ static void simulated_text(const struct session *session, const struct place *at
     } else {
         used = (size_t)snprintf(text, 160, "done");
         for (uint8_t v = 0; answer != NULL && v < answer->count; v++) {
-            const int64_t *values =
-                &session->outcome.values[session->bundle.calls[at->call].values];
             used += (size_t)snprintf(text + used, 160 - used, " %lld",
-                                     (long long)values[answer->places[v]]);
+                                     (long long)session->outcome.values[answer->places[v]]);
         }
         if (answer != NULL && answer->message_there) {
             used += (size_t)snprintf(text + used, 160 - used, " message %lld",
@@ -165,9 +163,8 @@ static bool agrees(struct sessions *sessions, unsigned who, const struct place *
     if (session->state == SESSION_FAILED || session->state == SESSION_WAITS) {
         return false;
     }
-    const int64_t *values = &session->outcome.values[session->bundle.calls[at->call].values];
     for (uint8_t v = 0; v < answer->count; v++) {
-        if (!answer->null[v] && answer->values[v] != values[answer->places[v]]) {
+        if (!answer->null[v] && answer->values[v] != session->outcome.values[answer->places[v]]) {
             return false;
         }
     }
@@ -186,7 +183,7 @@ static void lockstep_compare(struct lockstep *lockstep, unsigned who, const stru
     const struct stepper_answer *answer = answered ? stepper_answer(lockstep->stepper, who) : NULL;
     const struct session *session = &lockstep->sessions->each[who];
     char simulated[160], real[160];
-    simulated_text(session, at, answer, simulated);
+    simulated_text(session, answer, simulated);
     bool waits = session->state == SESSION_WAITS;
     uint64_t chosen = session->state != SESSION_FAILED;
     bool same = answered ? !waits && agrees(lockstep->sessions, who, at, answer) : waits;
@@ -349,6 +346,17 @@ static bool send(struct lockstep *lockstep, unsigned who, const struct place *at
     return stepper_send(lockstep->stepper, who, at->call, at->op + 1);
 }
 
+/* The statement that begins with this call. */
+static void note_followed(struct lockstep *lockstep, const struct bundle *bundle, uint8_t call)
+{
+    for (bool on = true; on; call++) {
+        on = bundle_goes_on(bundle, call);
+        if (bundle->calls[call].primitive < PRIMITIVE_COUNT) {
+            lockstep->followed[bundle->calls[call].primitive]++;
+        }
+    }
+}
+
 void lockstep_statement(struct lockstep *lockstep, unsigned who)
 {
     if (lockstep_differs(lockstep)) {
@@ -358,10 +366,7 @@ void lockstep_statement(struct lockstep *lockstep, unsigned who)
     struct place at = lockstep_place_of(sessions, who);
     uint32_t answered = 0;
     lockstep->statements++;
-    uint8_t primitive = sessions->each[who].bundle.calls[at.call].primitive;
-    if (primitive < PRIMITIVE_COUNT) {
-        lockstep->followed[primitive]++;
-    }
+    note_followed(lockstep, &sessions->each[who].bundle, at.call);
     if (!send(lockstep, who, &at)) {
         lockstep_fail(lockstep);
         return;

@@ -3,6 +3,7 @@
 #include "real/history.h"
 #include "real/presets.h"
 #include "real/row_diff.h"
+#include "sim/part.h"
 
 #define WAITING_MAX ((size_t)2 * PROTOCOL_ACTORS_MAX) /* nobody has more than one claim */
 
@@ -302,7 +303,7 @@ bool real_judge(struct run *run, struct store_pg *store, const char *schema,
     }
     if (course->is_over && verdict->bug == NULL && !verdict->breach.broken) {
         verdict->breach =
-            run->oracle.monitors->settled(&run->oracle, &run->world.rows, run_is_quiet(run));
+            sim_part_settled(&run->oracle, run->part, &run->world.rows, run_is_quiet(run));
         verdict->oracle = run->oracle.spoke;
     }
     return true;

@@ -33,6 +33,7 @@ LEFT_OUT = {
                     "legacy.h legacy_engine.h pipeline.h semaphore.h seq.h text.h text_error.h error.h",
     "what nobody may do, tried on purpose": "pipeline_trespass.c pipeline_trespass.h",
     "words, for people": "bundle.c bundles.def clause.c clause.h clauses.def errata.def families.def",
+    "what is reported beside the rows": "key_text.c key_text.h",
     "the hook of CHECK": "check.h check_abort.c check_trap.h",
     "which protocols and files there are": "primitives.def protocols.def tables.def",
     "macros of the lists of primitives, and statements that no engine sends": "primitive.c",
@@ -44,7 +45,8 @@ LEFT_OUT = {
 # Functions that others call, in files whose other functions runs execute.
 ASIDE = {
     "model/graph.c": ("count_below graph_activities", "bound what a scenario may ask for"),
-    "model/bundle.h": ("bundle_claims bundle_has", "are asked by the simulation"),
+    "model/bundle.h": ("bundle_claims bundle_goes_on bundle_has bundle_join",
+                       "are asked by stores, which conform judges, and by the simulation"),
     "model/key.c": ("key_activities key_graph_acyclic key_graph_add key_place key_valid refuse_ids compare",
                     "judge what a scenario or a store says"),
     "model/seq_rules.h": ("seq_rules_pair seq_rules_lease_expired seq_rules_grace_over",

@@ -211,7 +211,8 @@ class Sql(OnServer):
 
     columns = ["suites", "conform", "real", "abort", "hang", "refused", "survived"]
     counts = ("suites", "conform", "real")
-    files = {"real/sql.c": "sql store_pg", "real/schema.c": "sql store_pg", "real/answer.c": "store_pg",
+    files = {"real/sql.c": "sql store_pg", "real/compound.c": "sql store_pg",
+             "real/schema.c": "sql store_pg", "real/answer.c": "store_pg",
              "real/connection.c": "store_pg stepper", "real/store.c": "store_pg pipeline_pg",
              "real/stepper.c": "stepper", "real/driver.c": "chaos", "real/roles.c": "pipeline_pg",
              "real/history.c": "store_pg chaos", "real/views.c": "sql"}

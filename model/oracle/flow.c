@@ -12,6 +12,7 @@
  *      KEY-5          exactly those are skipped that nothing can reach any more
  *      KEY-10         completion tasks ran once, in the commit that left no active digit (E-KEY-7)
  *
+ *      KEY-6          the status that is reported of a job is composed of the keys of its flows
  *      KEY-11         the work of what has ended was done, as the journal tells
  *      KEY-12         tries: seen_tries.c
  *
@@ -766,6 +767,56 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
     return judge.verdict;
 }
 
+/* ---- what is reported ------------------------------------------------------------------------ */
+
+#define DEPTH_MAX 16 /* of flows that await each other: more is no tree */
+
+/* A text that is compared with what it should be, character by character. */
+struct reading {
+    const char *at;
+    bool same;
+};
+
+static void expect_next(struct reading *reading, char c)
+{
+    reading->same = reading->same && *reading->at == c;
+    reading->at += *reading->at != '\0';
+}
+
+/* The digits of a flow, and behind that of an activity which awaits one, in parentheses, those of that
+ * flow. Positions behind the last activity have no digit. */
+static void read_flow(struct reading *reading, const struct rows *rows, uint32_t slot, int depth)
+{
+    int64_t flow = row_key(rows, TABLE_FLOW, slot), key = row_get(rows, TABLE_FLOW, slot, FLOW_KEY);
+    for (int i = 0; i < POSITIONS && digit_of(key, i) != 0; i++) {
+        uint32_t below = ROW_NONE;
+        expect_next(reading, (char)('0' + digit_of(key, i)));
+        if (awaited_by(rows, flow, i, &below) > 0 && depth < DEPTH_MAX) {
+            expect_next(reading, '1');
+            read_flow(reading, rows, below, depth + 1);
+            expect_next(reading, '2');
+        }
+    }
+}
+
+/* KEY-6 */
+static struct oracle_verdict reported(struct oracle *oracle, const struct rows *rows, int64_t job,
+                                      const char *text)
+{
+    struct judge judge;
+    struct reading reading = {.at = text, .same = true};
+    uint32_t slot = row_find(rows, TABLE_FLOW, job);
+    judge_begin(&judge, oracle, rows);
+    if (slot != ROW_NONE) {
+        read_flow(&reading, rows, slot, 0);
+    }
+    judge_that(
+        &judge, slot != ROW_NONE && reading.same && *reading.at == '\0', ORACLE_FLOW, CLAUSE_KEY_6,
+        TABLE_FLOW, slot,
+        "the status that is reported of a flow and those that it awaits is not that of their rows");
+    return judge.verdict;
+}
+
 /* All flows as they stand, whatever came before. */
 static struct oracle_verdict recheck(struct oracle *oracle, const struct rows *rows)
 {
@@ -789,4 +840,5 @@ const struct monitors monitors_flow = {.expect = expect,
                                        .whole = CLAUSE_KEY_8,
                                        .whole_by = ORACLE_KEY,
                                        .settled = settled,
+                                       .reported = reported,
                                        .recheck = recheck};

@@ -189,6 +189,9 @@ struct monitors {
     /* Nothing is left to be done, or the bound on doing it was reached (`quiet` false): the live
      * promises. */
     struct oracle_verdict (*settled)(struct oracle *oracle, const struct rows *rows, bool quiet);
+    /* A text that was reported of a job, when all is done. NULL: nothing is. */
+    struct oracle_verdict (*reported)(struct oracle *oracle, const struct rows *rows, int64_t job,
+                                      const char *text);
     /* The slow way, over all rows, without ghosts or history. Must agree with the monitors. NULL:
      * there is none. */
     struct oracle_verdict (*recheck)(struct oracle *oracle, const struct rows *rows);

@@ -1,7 +1,7 @@
 /* Any bytes as a composed state: refused with a fault that points into them, or read, and then
  * composed to the same bytes less the zeros, which composing drops. */
 #include "model/check.h"
-#include "model/reference/key_text.h"
+#include "model/key_text.h"
 
 #include <string.h>
 

@@ -489,14 +489,18 @@ Test(engine, an_extension_changes_nothing_but_how_long_the_claim_is_held)
 
 /* ---- the bundle that it sends ---------------------------------------------------------------- */
 
-/* "Step 1: mark activity, mark GUID?, record output": ? unless done, ! required. */
+/* "Step 2: mark activity + collate? + close task!": ? unless done, ! required, + one statement. */
 static const char *text_of(const struct bundle *bundle)
 {
     static char text[2000];
     int at = snprintf(text, sizeof text, "%s:", bundle_name_text((enum bundle_name)bundle->name));
     for (int i = 0; i < bundle->count; i++) {
         const struct call *call = &bundle->calls[i];
-        at += snprintf(text + at, sizeof text - (size_t)at, "%s %s%s", i == 0 ? "" : ",",
+        bool joins = i > 0 && bundle_goes_on(bundle, (uint8_t)(i - 1));
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s %s%s",
+                       i == 0  ? ""
+                       : joins ? " +"
+                               : ",",
                        primitive_table[call->primitive].name,
                        call->mode == CALL_REQUIRE       ? "!"
                        : call->mode == CALL_UNLESS_DONE ? "?"
@@ -513,7 +517,8 @@ static const char *sent_by(struct activity_worker *worker, struct bundle *bundle
 
 Test(engine, every_state_sends_its_bundle)
 {
-    PROVES(CLAUSE_ACL_1, CLAUSE_ACL_9, CLAUSE_ACL_11, CLAUSE_ACL_16, CLAUSE_ACL_17, CLAUSE_ACL_18);
+    PROVES(CLAUSE_ACL_1, CLAUSE_ACL_9, CLAUSE_ACL_11, CLAUSE_ACL_16, CLAUSE_ACL_17, CLAUSE_ACL_18,
+           CLAUSE_ACL_27);
     SETTLES(ERRATUM_ACL_5, ERRATUM_ACL_10, ERRATUM_ACL_13, ERRATUM_ACL_20, ERRATUM_ACL_28);
     static const struct {
         uint8_t state;
@@ -533,9 +538,9 @@ Test(engine, every_state_sends_its_bundle)
         {ACTIVITY_WORKER_ENTER_LEG2, HEAD, ANSWER_CYCLES, 0, 0,
          "enter Leg2: enter Leg2, read task, read input"},
         {ACTIVITY_WORKER_STEP1, ODD, 0, 0, 0, "Step 1: mark activity, mark GUID?, record output"},
-        {ACTIVITY_WORKER_STEP2, ODD, 0, 0, 0, "Step 2: mark activity, collate?, close task!"},
-        {ACTIVITY_WORKER_STEP2, ODD, 1, 0, 0, "Step 2: mark activity, collate?"},
-        {ACTIVITY_WORKER_STEP2, ODD, ANSWER_CYCLES, 0, 0, "Step 2: mark activity, collate?"},
+        {ACTIVITY_WORKER_STEP2, ODD, 0, 0, 0, "Step 2: mark activity + collate? + close task!"},
+        {ACTIVITY_WORKER_STEP2, ODD, 1, 0, 0, "Step 2: mark activity + collate?"},
+        {ACTIVITY_WORKER_STEP2, ODD, ANSWER_CYCLES, 0, 0, "Step 2: mark activity + collate?"},
         {ACTIVITY_WORKER_STEP3, ODD, 0, 0, 0,
          "Step 3: mark activity, mark GUID?, record completion"},
         {ACTIVITY_WORKER_READ_LEG2, ODD, 0, 0, 0, "read: read GUID"},
@@ -585,9 +590,9 @@ Test(engine, merged_commits_ack_with_what_ends_the_message_and_claim_last)
         {ACTIVITY_WORKER_ANSWER, HEAD, "answer: publish?"}, /* pending: the task goes on */
         {ACTIVITY_WORKER_ENTER_LEG2, ODD, "enter Leg2: enter Leg2, read task"},
         {ACTIVITY_WORKER_STEP1, ODD,
-         "steps and ack: hold message!, mark activity, mark GUID?, record output, mark activity, "
-         "collate?, close task!, stays open?, ack!, claim next"},
-        {ACTIVITY_WORKER_STEP2, ODD, "Step 2: mark activity, collate?, close task!"},
+         "steps and ack: hold message!, mark activity, mark GUID?, record output, mark activity + "
+         "collate? + close task!, stays open?, ack!, claim next"},
+        {ACTIVITY_WORKER_STEP2, ODD, "Step 2: mark activity + collate? + close task!"},
         {ACTIVITY_WORKER_STEP3, ODD,
          "Step 3 and ack: ack!, mark activity, mark GUID?, record completion, claim next"},
         {ACTIVITY_WORKER_ACK, ODD, "ack and claim: ack!, claim next"},
@@ -1022,12 +1027,13 @@ Test(engine, the_delta_counts_the_edges_that_this_answer_takes)
 
 Test(engine, a_child_is_an_activity_and_its_leg1_message_named_after_guid_and_edge)
 {
+    PROVES(CLAUSE_ACL_27);
     SETTLES(ERRATUM_ACL_22);
     struct activity_worker worker = at_step2(HEAD, 0, 51, 1);
     struct bundle bundle;
     cr_expect_str_eq(sent_by(&worker, &bundle),
-                     "Step 2: mark activity, collate?, close task!, add activity!, publish!, "
-                     "add activity!, publish!");
+                     "Step 2: mark activity + collate? + close task! + add activity! + publish! + "
+                     "add activity! + publish!");
     int64_t back = identity_mint(GUID, IDENTITY_EDGE + EDGE_BACK);
     int64_t odd = identity_mint(GUID, IDENTITY_EDGE + EDGE_ODD);
     SAYS(&bundle, PRIMITIVE_ADD_ACTIVITY, back, JOB, BACK, 0, GUID);

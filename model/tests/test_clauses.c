@@ -47,7 +47,7 @@ Test(clauses, the_families_have_as_many_clauses_as_the_specifications_have_promi
     cr_expect_eq(count[CLAUSE_FAMILY_LEG], 12);
     cr_expect_eq(count[CLAUSE_FAMILY_CUT], 31);
     cr_expect_eq(count[CLAUSE_FAMILY_BOX], 3, "the example");
-    cr_expect_eq(clause_errata_count(), 73U);
+    cr_expect_eq(clause_errata_count(), 74U);
 }
 
 Test(clauses, kinds_and_families_have_names)
@@ -62,6 +62,27 @@ Test(clauses, kinds_and_families_have_names)
         cr_expect_str_eq(clause_family_seed((enum clause_family)family), seed);
         cr_expect_gt(strlen(clause_family_about((enum clause_family)family)), 10U);
     }
+}
+
+/* Every number up to the last is an erratum or withdrawn, and none is both. */
+Test(clauses, no_number_of_an_erratum_is_left_out)
+{
+    bool taken[CLAUSE_FAMILY_COUNT][64] = {0};
+    int last[CLAUSE_FAMILY_COUNT] = {0}, numbers = 0;
+    size_t errata = clause_errata_count(), all = errata + clause_withdrawn_count();
+    for (size_t i = 0; i < all; i++) {
+        bool counts = i < errata;
+        const char *id = counts ? clause_erratum(i)->id : clause_withdrawn(i - errata)->id;
+        enum clause_family family =
+            counts ? clause_erratum(i)->family : clause_withdrawn(i - errata)->family;
+        int number = (int)strtol(strrchr(id, '-') + 1, NULL, 10);
+        cr_assert(number > 0 && number < 64, "%s", id);
+        cr_expect_not(taken[family][number], "%s stands twice", id);
+        taken[family][number] = true;
+        numbers += number > last[family] ? number - last[family] : 0;
+        last[family] = number > last[family] ? number : last[family];
+    }
+    cr_expect_eq(numbers, (int)all, "%d numbers, %zu lines", numbers, all);
 }
 
 Test(clauses, errata_say_what_is_wrong_and_what_was_decided)

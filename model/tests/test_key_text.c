@@ -1,5 +1,5 @@
 #include "model/check.h"
-#include "model/reference/key_text.h"
+#include "model/key_text.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
 

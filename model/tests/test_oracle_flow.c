@@ -351,6 +351,35 @@ Test(oracle_flow, what_happens_again_breaks_key_8)
     expect_breach(CLAUSE_KEY_8, "a change that had been made was made again");
 }
 
+/* The specification's example: flow A 999969, whose activity 5 awaits flow B 466366. */
+Test(oracle_flow, a_reported_status_that_is_not_that_of_the_rows_breaks_key_6)
+{
+    PROVES(CLAUSE_KEY_6);
+    static const struct {
+        const char *text;
+        bool right;
+    } cases[] = {
+        {"99996146636629", true},  {"99996146636628", false},
+        {"9999614663662", false},  {"999961466366290", false},
+        {"99991466366269", false}, {"999969", false},
+        {"99996136636629", false}, {"", false},
+    };
+    begin();
+    put_flow(FLOW, 999969000000000, 0, 0);
+    put_flow(AWAITED, 466366000000000, FLOW, 4);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct oracle_verdict verdict =
+            monitors_flow.reported(&oracle, &told->rows, FLOW, cases[i].text);
+        cr_expect_eq(verdict.broken, !cases[i].right, "%s", cases[i].text);
+        cr_expect(cases[i].right || verdict.clause == CLAUSE_KEY_6, "%s", cases[i].text);
+    }
+    cr_expect(monitors_flow.reported(&oracle, &told->rows, 77, "9").broken, "of no flow");
+    cr_expect_eq(oracle.evaluated[CLAUSE_KEY_6], COUNT(cases) + 1);
+    put_flow(AWAITED + 1, 300000000000000, AWAITED, 0);
+    cr_expect_not(monitors_flow.reported(&oracle, &told->rows, FLOW, "99996141326636629").broken,
+                  "deeper");
+}
+
 Test(oracle_flow, a_start_before_its_parents_are_settled_breaks_key_8)
 {
     PROVES(CLAUSE_KEY_8);

@@ -3,6 +3,7 @@
  * server. */
 #include "model/tests/proves.h"
 #include "real/answer.h"
+#include "real/compound.h"
 #include "real/schema.h"
 #include "real/sql.h"
 
@@ -36,10 +37,10 @@ static const char *const times_of_the_server[] = {
     "CURRENT_TIME", "LOCALTIME",  "current_timestamp", "clock_",
 };
 
-static void expect_sound(const struct primitive *primitive)
+static void expect_sound(int params)
 {
     const char *text = statement.text;
-    cr_expect_eq(statement.params, primitive->params + 1, "%s: the call's and the clock", text);
+    cr_expect_eq(statement.params, params + 1, "%s: the call's and the clock", text);
     cr_expect_eq(strcspn(text, "{}"), strlen(text), "%s: a word was not filled in", text);
     cr_expect_null(strchr(text, ';'), "%s: one statement", text);
     for (size_t i = 0; i < COUNT(times_of_the_server); i++) {
@@ -60,7 +61,7 @@ Test(sql, every_operation_of_every_primitive_has_its_statement)
             int count = sql_statement_count(primitive, mode, form);
             for (int s = 0; s < count; s++) {
                 sql_statement(primitive, mode, form, s, "s", &statement);
-                expect_sound(primitive);
+                expect_sound(primitive->params);
                 bool asks = strstr(statement.text, "current_setting('assay.skip') = '0'") != NULL;
                 cr_expect(asks || (s == 0 && primitive->op_count > 1), "%s: may be skipped",
                           statement.text);
@@ -77,6 +78,86 @@ Test(sql, step2_is_one_statement_that_updates_each_row_once)
         const char *text = text_of(PRIMITIVE_COLLATE, (enum call_mode)mode);
         cr_expect_eq(times(text, "UPDATE s.guid"), 1);
         cr_expect_eq(times(text, "UPDATE s.job"), 1);
+    }
+}
+
+/* (CP2) */
+Test(sql, step2_with_its_children_is_one_statement_that_updates_each_row_once)
+{
+    PROVES(CLAUSE_ACL_27);
+    SETTLES(ERRATUM_ACL_24);
+    static const char *const once[] = {"UPDATE s.activity",      "UPDATE s.guid",
+                                       "UPDATE s.job",           "UPDATE s.task",
+                                       "INSERT INTO s.activity", "INSERT INTO s.message"};
+    compound_statement("s", &statement);
+    expect_sound(COMPOUND_PARAMS - 1);
+    for (size_t i = 0; i < COUNT(once); i++) {
+        cr_expect_eq(times(statement.text, once[i]), 1, "%s", once[i]);
+    }
+}
+
+/* (CP1) */
+Test(sql, step2_locks_activity_guid_job_and_task_in_this_order)
+{
+    SETTLES(ERRATUM_ACL_25, ERRATUM_ACL_28);
+    static const char *const parts[] = {"FROM s.activity AS t WHERE t.id = $1",
+                                        "FOR NO KEY UPDATE",
+                                        "FROM s.guid AS t WHERE t.id = $3",
+                                        "FROM a)",
+                                        "FOR NO KEY UPDATE",
+                                        "FROM g, s.job AS t WHERE g.owed",
+                                        "FOR NO KEY UPDATE",
+                                        "FROM j, s.task AS t",
+                                        "FOR NO KEY UPDATE",
+                                        "INSERT INTO s.activity",
+                                        "FROM j",
+                                        "INSERT INTO s.message",
+                                        "FROM j"};
+    compound_statement("s", &statement);
+    const char *at = statement.text;
+    for (size_t i = 0; i < COUNT(parts) && at != NULL; i++) {
+        at = strstr(at, parts[i]);
+        cr_expect_not_null(at, "%s", parts[i]);
+    }
+}
+
+static struct bundle a_step2(void)
+{
+    struct bundle bundle;
+    bundle_begin(&bundle, BUNDLE_STEP2);
+    BUNDLE_CALL(&bundle, PRIMITIVE_MARK_ACTIVITY, CALL_PLAIN, 6, 1, 10);
+    BUNDLE_CALL(&bundle, PRIMITIVE_COLLATE, CALL_UNLESS_DONE, 0, 2, 3, -1, 10, 100);
+    BUNDLE_CALL(&bundle, PRIMITIVE_CLOSE_TASK, CALL_REQUIRE, 0, 4, 2);
+    BUNDLE_CALL(&bundle, PRIMITIVE_ADD_ACTIVITY, CALL_REQUIRE, 0, 5, 3, 1, 0, 2);
+    bundle_publish(&bundle, CALL_REQUIRE, 6, 1);
+    bundle_join(&bundle, 0);
+    return bundle;
+}
+
+Test(sql, joined_calls_are_a_compound_only_as_step2_sends_them)
+{
+    PROVES(CLAUSE_ACL_27);
+    static struct compound compound;
+    struct primitive table[PRIMITIVE_COUNT];
+    memcpy(table, primitive_table, sizeof table);
+    struct bundle bundle = a_step2();
+    compound_find(&bundle, table, SQL_WHOLE, &compound);
+    cr_expect_eq(compound.calls, bundle.count, "all of it");
+    compound_find(&bundle, table, SQL_BY_OPERATION, &compound);
+    cr_expect_eq(compound.calls, 0);
+    bundle.calls[2].params = bundle.calls[0].params; /* closed for another GUID */
+    compound_find(&bundle, table, SQL_WHOLE, &compound);
+    cr_expect_eq(compound.calls, 0);
+    for (int call = 0; call < 5; call++) {
+        bundle = a_step2();
+        bundle.calls[call].mode = (uint8_t)((bundle.calls[call].mode + 1) % 3);
+        compound_find(&bundle, table, SQL_WHOLE, &compound);
+        cr_expect_eq(compound.calls, 0, "call %d in another mode", call);
+        bundle = a_step2();
+        table[bundle.calls[call].primitive].ops[0].test = TEST_LACKS;
+        compound_find(&bundle, table, SQL_WHOLE, &compound);
+        cr_expect_eq(compound.calls, 0, "call %d altered", call);
+        table[bundle.calls[call].primitive] = primitive_table[bundle.calls[call].primitive];
     }
 }
 

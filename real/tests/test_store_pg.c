@@ -225,10 +225,45 @@ static void append_random(uint64_t *random, struct bundle *bundle)
     }
 }
 
+static int64_t *append_drawn(uint64_t *random, struct bundle *bundle, enum primitive_id id,
+                             enum call_mode mode, int values)
+{
+    int64_t *p = bundle_append(bundle, id, mode, values);
+    for (uint8_t i = 0; i < primitive_table[id].params; i++) {
+        p[i] = draw(random, signatures[id][i], 3);
+    }
+    return p;
+}
+
+/* Step 2 as one statement, with a child or a message to an activity that is there, or both: of two
+ * faults the calls meet the same one first. */
+static void append_random_step2(uint64_t *random, struct bundle *bundle)
+{
+    uint8_t first = bundle->count;
+    append_drawn(random, bundle, PRIMITIVE_MARK_ACTIVITY, CALL_PLAIN, 6);
+    const int64_t *collate = append_drawn(random, bundle, PRIMITIVE_COLLATE, CALL_UNLESS_DONE, 0);
+    if (random_one_in(random, 2)) {
+        append_drawn(random, bundle, PRIMITIVE_CLOSE_TASK, CALL_REQUIRE, 0)[1] = collate[0];
+    }
+    if (random_one_in(random, 2)) {
+        append_drawn(random, bundle, PRIMITIVE_ADD_ACTIVITY, CALL_REQUIRE, 0)[1] = collate[1];
+    }
+    if (random_one_in(random, 2)) {
+        append_drawn(random, bundle,
+                     random_one_in(random, 2) ? PRIMITIVE_PUBLISH : PRIMITIVE_PUBLISH_HELD,
+                     CALL_REQUIRE, 12);
+    }
+    bundle_join(bundle, first);
+}
+
 static void random_bundle(uint64_t *random, struct bundle *bundle)
 {
     bundle_begin(bundle, BUNDLE_READ);
-    for (uint64_t calls = 1 + random_below(random, 5); calls > 0; calls--) {
+    uint64_t calls = 1 + random_below(random, 5), step2_at = random_below(random, 10);
+    for (uint64_t i = 0; i < calls; i++) {
+        if (i == step2_at) {
+            append_random_step2(random, bundle);
+        }
         append_random(random, bundle);
     }
     while (bundle->count == 0) { /* none of those that were drawn has a signature */
@@ -313,10 +348,11 @@ Test(store_pg, statements_by_operation_mean_what_the_operations_mean)
 /* An error in a copy of the SQL: some words of a primitive's statements are others. */
 struct planted {
     const char *name;
-    uint8_t primitive; /* enum primitive_id */
+    uint8_t primitive; /* enum primitive_id, or STEP2 */
     uint8_t form;      /* enum sql_form */
     const char *words, *wrong;
 };
+#define STEP2 PRIMITIVE_COUNT /* the compound */
 
 static const struct planted planted[] = {
     {"no snapshot at the threshold", PRIMITIVE_COLLATE, SQL_WHOLE, " + j.hit * $5 FROM", " FROM"},
@@ -346,6 +382,20 @@ static const struct planted planted[] = {
     {"kept from the start of time", PRIMITIVE_PUBLISH_HELD, SQL_WHOLE, "$16 + $15, 1", "$15, 1"},
     {"kept as if nobody had claimed it", PRIMITIVE_PUBLISH_HELD, SQL_WHOLE, "$16 + $15, 1",
      "$16 + $15, 0"},
+    {"Step 2 without the activity's marker", STEP2, SQL_WHOLE, "AND a.owed", "AND false"},
+    {"Step 2 marks the activity twice", STEP2, SQL_WHOLE, "AND a.owed", ""},
+    {"Step 2 without the snapshot", STEP2, SQL_WHOLE, " + j.hit * $7 FROM", " FROM"},
+    {"Step 2 is done again", STEP2, SQL_WHOLE, "t.ledger / $6 % 10 = 0", "true"},
+    {"Step 2 closes the task for nobody", STEP2, SQL_WHOLE, "SET closed = $3", "SET closed = 0"},
+    {"Step 2 closes a closed task", STEP2, SQL_WHOLE, "t.closed = 0 AS open", "true AS open"},
+    {"Step 2 spawns a child too few", STEP2, SQL_WHOLE, "cardinality(n), 5)",
+     "cardinality(n) - 5, 5)"},
+    {"Step 2 publishes a message too few", STEP2, SQL_WHOLE, "cardinality(n), 16)",
+     "cardinality(n) - 16, 16)"},
+    {"Step 2 keeps from the start of time", STEP2, SQL_WHOLE, "$11 + n[i + 14]", "n[i + 14]"},
+    {"Step 2 lets the semaphore fall", STEP2, SQL_WHOLE, "t.semaphore + $5 >= 0", "true"},
+    {"Step 2 though it is skipped", STEP2, SQL_WHOLE, "current_setting('assay.skip') = '0'",
+     "true"},
 };
 
 /* Every occurrence; returns how many. */
@@ -368,7 +418,8 @@ static void plant(void *context, const struct primitive *primitive, enum call_mo
 {
     const struct planted *error = context;
     (void)mode;
-    if (primitive == &primitive_table[error->primitive]) {
+    if (error->primitive == STEP2 ? primitive == NULL
+                                  : primitive == &primitive_table[error->primitive]) {
         replace(statement, error->words, error->wrong);
     }
 }
@@ -378,7 +429,7 @@ Test(store_pg, an_error_in_the_sql_is_noticed)
     for (size_t i = 0; i < COUNT(planted); i++) {
         struct pair both = {
             .store = open_with((enum sql_form)planted[i].form, plant, (void *)&planted[i])};
-        random_lockstep(&both, primitive_table, 6000, 0x5eed + i);
+        random_lockstep(&both, primitive_table, 12000, 0x5eed + i);
         cr_expect(pair_differs(&both), "%s: not noticed in %u bundles", planted[i].name,
                   both.bundles);
         fprintf(stderr, "%-40s noticed after %4u bundles\n", planted[i].name, both.bundles);
@@ -603,6 +654,20 @@ static struct bundle collate(void)
     return bundle;
 }
 
+/* The same in a compound. */
+static struct bundle compound(void)
+{
+    struct bundle last = collate(), bundle;
+    bundle_begin(&bundle, BUNDLE_STEP2);
+    int64_t *p = bundle_append(&bundle, PRIMITIVE_MARK_ACTIVITY, CALL_PLAIN, PRIMITIVE_VALUES_MAX);
+    p[0] = ACTIVITY;
+    p[1] = ledger_layout(ACTIVITY_CHILDREN_SPAWNED)->weight;
+    p = bundle_append(&bundle, PRIMITIVE_COLLATE, CALL_UNLESS_DONE, 0);
+    memcpy(p, last.params, 5 * sizeof *p);
+    bundle_join(&bundle, 0);
+    return bundle;
+}
+
 #define HOLD_JOB      "SELECT FROM " SCHEMA ".job WHERE id = 1 FOR UPDATE"
 #define HOLD_ACTIVITY "SELECT FROM " SCHEMA ".activity WHERE id = 2 FOR UPDATE"
 
@@ -646,7 +711,7 @@ static void plain_read(void *context, const struct primitive *primitive, enum ca
 {
     (void)context;
     (void)mode;
-    if (primitive == &primitive_table[PRIMITIVE_COLLATE]) {
+    if (primitive == NULL || primitive == &primitive_table[PRIMITIVE_COLLATE]) {
         cr_assert_eq(replace(statement, " FOR NO KEY UPDATE), s AS", "), s AS"), 1);
     }
 }
@@ -655,15 +720,18 @@ Test(store_pg, a_marker_tested_on_a_plain_read_lets_two_racing_step2s_through)
 {
     SETTLES(ERRATUM_ACL_25);
     struct store_pg *store = open_with(SQL_WHOLE, NULL, NULL);
-    struct bundle bundle = collate();
-    struct outcome outcomes[2];
-    set_up(store, true);
-    race(&bundle, HOLD_JOB, plain_read, outcomes);
-    cr_expect_eq(outcomes[0].kind, OUTCOME_COMMITTED);
-    cr_expect_eq(outcomes[1].kind, OUTCOME_COMMITTED);
-    cr_expect_eq(outcomes[0].skipped + outcomes[1].skipped, 0);
-    cr_expect_eq(ask(store, "SELECT semaphore FROM " SCHEMA ".job"), 0, "moved twice");
-    cr_expect_eq(ask(store, "SELECT ledger FROM " SCHEMA ".guid"), 112000000001, "a marker of 2");
+    struct bundle bundles[] = {collate(), compound()};
+    for (size_t i = 0; i < COUNT(bundles); i++) {
+        struct outcome outcomes[2];
+        set_up(store, true);
+        race(&bundles[i], HOLD_JOB, plain_read, outcomes);
+        cr_expect_eq(outcomes[0].kind, OUTCOME_COMMITTED);
+        cr_expect_eq(outcomes[1].kind, OUTCOME_COMMITTED);
+        cr_expect_eq(outcomes[0].skipped + outcomes[1].skipped, 0);
+        cr_expect_eq(ask(store, "SELECT semaphore FROM " SCHEMA ".job"), 0, "moved twice");
+        cr_expect_eq(ask(store, "SELECT ledger FROM " SCHEMA ".guid"), 112000000001,
+                     "a marker of 2");
+    }
     store_pg_close(store);
 }
 
@@ -672,17 +740,20 @@ Test(store_pg, of_two_racing_step2s_one_moves_the_semaphore)
     PROVES(CLAUSE_ACL_17);
     SETTLES(ERRATUM_ACL_25, ERRATUM_ACL_26);
     struct store_pg *store = open_with(SQL_WHOLE, NULL, NULL);
-    struct bundle bundle = collate();
-    struct outcome outcomes[2];
-    set_up(store, true);
-    race(&bundle, HOLD_JOB, NULL, outcomes);
-    cr_expect_eq(outcomes[0].kind, OUTCOME_COMMITTED);
-    cr_expect_eq(outcomes[1].kind, OUTCOME_COMMITTED);
-    cr_expect_eq(outcomes[0].skipped + outcomes[1].skipped, 1, "one of them comes too late");
-    cr_expect_eq(outcomes[0].values[0], 11000000001);
-    cr_expect_eq(outcomes[1].values[0], 11000000001, "and is told what the other one did");
-    cr_expect_eq(ask(store, "SELECT semaphore FROM " SCHEMA ".job"), 1);
-    cr_expect_eq(ask(store, "SELECT ledger FROM " SCHEMA ".guid"), 11000000001);
+    struct bundle bundles[] = {collate(), compound()};
+    for (size_t i = 0; i < COUNT(bundles); i++) {
+        struct outcome outcomes[2];
+        set_up(store, true);
+        race(&bundles[i], HOLD_JOB, NULL, outcomes);
+        cr_expect_eq(outcomes[0].kind, OUTCOME_COMMITTED);
+        cr_expect_eq(outcomes[1].kind, OUTCOME_COMMITTED);
+        int skipped = outcomes[0].skipped + outcomes[1].skipped;
+        cr_expect_eq(skipped, bundles[i].count, "one of them comes too late");
+        cr_expect_eq(outcomes[0].values[0], 11000000001);
+        cr_expect_eq(outcomes[1].values[0], 11000000001, "and is told what the other one did");
+        cr_expect_eq(ask(store, "SELECT semaphore FROM " SCHEMA ".job"), 1);
+        cr_expect_eq(ask(store, "SELECT ledger FROM " SCHEMA ".guid"), 11000000001);
+    }
     store_pg_close(store);
 }
 
@@ -722,6 +793,7 @@ static void append_step2(struct bundle *bundle, int64_t activity, int64_t guid)
     p[1] = ledger_layout(ACTIVITY_CHILDREN_SPAWNED)->weight;
     p = bundle_append(bundle, PRIMITIVE_COLLATE, CALL_UNLESS_DONE, 0);
     memcpy(p, (int64_t[]){guid, JOB, 0, 1000000000, 100000000000}, 5 * sizeof *p);
+    bundle_join(bundle, 0);
 }
 
 /* Step 2 at the end of a cycle: it has the job and publishes a message to the head. */
@@ -736,7 +808,17 @@ static struct bundle step2_of_tail(void)
     memset(p, 0, 14 * sizeof *p);
     p[0] = 9;
     p[1 + MESSAGE_ACTIVITY] = HEAD_ACTIVITY;
+    bundle_join(&bundle, 0);
     return bundle;
+}
+
+static void set_up_tail(struct store_pg *store)
+{
+    set_up(store, true);
+    cr_assert(store_pg_run(store,
+                           "INSERT INTO " SCHEMA ".activity VALUES (5, 1, 1, 1110000000001, 3);"
+                           "INSERT INTO " SCHEMA ".guid VALUES (6, 5, 10000000001, 0, 0, 5);"
+                           "INSERT INTO " SCHEMA ".task VALUES (8, 5, 1, 0, 1)"));
 }
 
 /* The tail is held up at its task, with the job in hand; the head marks itself and waits for the
@@ -749,11 +831,7 @@ static void race_round_a_cycle(store_pg_editor *edit, struct outcome *tail, stru
                                   open_with(SQL_WHOLE, edit, NULL)};
     struct bundle bundles[2] = {step2_of_tail()};
     append_step2(&bundles[1], HEAD_ACTIVITY, GUID);
-    set_up(watcher, true);
-    cr_assert(store_pg_run(watcher,
-                           "INSERT INTO " SCHEMA ".activity VALUES (5, 1, 1, 1110000000001, 3);"
-                           "INSERT INTO " SCHEMA ".guid VALUES (6, 5, 10000000001, 0, 0, 5);"
-                           "INSERT INTO " SCHEMA ".task VALUES (8, 5, 1, 0, 1)"));
+    set_up_tail(watcher);
     cr_assert(store_pg_run(holder, "BEGIN") &&
               store_pg_run(holder, "SELECT FROM " SCHEMA ".task FOR UPDATE"));
     for (int i = 0; i < 2; i++) {
@@ -790,6 +868,87 @@ Test(store_pg, rows_locked_for_update_let_a_cycle_deadlock_in_spite_of_the_order
     race_round_a_cycle(NULL, &tail, &head);
     cr_expect_eq(tail.kind, OUTCOME_COMMITTED);
     cr_expect_eq(head.kind, OUTCOME_COMMITTED);
+}
+
+/* A child's activity and its message. */
+static void append_child(struct bundle *bundle, int64_t child)
+{
+    int64_t *p = bundle_append(bundle, PRIMITIVE_ADD_ACTIVITY, CALL_REQUIRE, 0);
+    memcpy(p, (int64_t[]){child, JOB, 1, 0, TAIL_GUID}, 5 * sizeof *p);
+    p = bundle_append(bundle, PRIMITIVE_PUBLISH, CALL_REQUIRE, 0);
+    memset(p, 0, 14 * sizeof *p);
+    p[0] = child + 1;
+    p[1 + MESSAGE_ACTIVITY] = child;
+}
+
+/* Two children and a message round a cycle, at a task that is closed. */
+static struct bundle wide_step2(void)
+{
+    struct bundle bundle = step2_of_tail();
+    append_child(&bundle, 20);
+    append_child(&bundle, 30);
+    bundle_join(&bundle, 0);
+    return bundle;
+}
+
+/* Every row carries the number of the command that wrote it. */
+Test(store_pg, step2_with_all_its_children_is_one_statement)
+{
+    PROVES(CLAUSE_ACL_27);
+    struct store_pg *store = open_with(SQL_WHOLE, NULL, NULL);
+    struct bundle bundle = wide_step2();
+    struct outcome outcome;
+    set_up_tail(store);
+    cr_assert(store_pg_execute(store, &bundle, 1, &outcome), "%s", store_pg_why_not(store));
+    cr_expect_eq(outcome.kind, OUTCOME_COMMITTED);
+    static const char written[] =
+        "SELECT %s FROM (SELECT xmin AS x, cmin::text AS c FROM " SCHEMA ".guid WHERE id = 6\n"
+        "  UNION ALL SELECT xmin, cmin::text FROM " SCHEMA ".job\n"
+        "  UNION ALL SELECT xmin, cmin::text FROM " SCHEMA ".task\n"
+        "  UNION ALL SELECT xmin, cmin::text FROM " SCHEMA ".message\n"
+        "  UNION ALL SELECT xmin, cmin::text FROM " SCHEMA ".activity WHERE id >= 5) AS rows\n"
+        "  WHERE x::text = (SELECT xmin::text FROM " SCHEMA ".job)";
+    char query[sizeof written + 32];
+    snprintf(query, sizeof query, written, "count(*)");
+    cr_expect_eq(ask(store, query), 1 + 1 + 1 + 3 + 3, "GUID, job, task, messages, activities");
+    snprintf(query, sizeof query, written, "count(DISTINCT c)");
+    cr_expect_eq(ask(store, query), 1, "one command wrote them all");
+    store_pg_close(store);
+}
+
+/* Which of its calls was refused, as the calls one after the other would tell. */
+Test(store_pg, a_refused_step2_names_the_call)
+{
+    PROVES(CLAUSE_ACL_27);
+    static const struct {
+        const char *before;
+        uint8_t refusal, call;
+    } cases[] = {
+        {"UPDATE " SCHEMA ".job SET semaphore = -5", REFUSED_NEGATIVE, 1},
+        {"UPDATE " SCHEMA ".task SET closed = 77", REFUSED_CLOSED, 2},
+        {"DELETE FROM " SCHEMA ".task", REFUSED_CLOSED, 2},
+        {"INSERT INTO " SCHEMA ".activity VALUES (30, 1, 1, 0, 3)", REFUSED_EXISTS, 6},
+        {"INSERT INTO " SCHEMA ".message SELECT 31, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0",
+         REFUSED_EXISTS, 7},
+        {"DELETE FROM " SCHEMA ".guid WHERE id = 3; DELETE FROM " SCHEMA ".activity WHERE id = 2",
+         REFUSED_NO_PARENT, 3},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct bundle bundle = wide_step2();
+        enum sql_form forms[] = {SQL_WHOLE, SQL_BY_OPERATION};
+        for (size_t f = 0; f < COUNT(forms); f++) {
+            struct store_pg *store = open_with(forms[f], NULL, NULL);
+            struct outcome outcome;
+            set_up_tail(store);
+            cr_assert(store_pg_run(store, cases[i].before), "%s", store_pg_why_not(store));
+            cr_assert(store_pg_execute(store, &bundle, 1, &outcome), "%s", store_pg_why_not(store));
+            cr_expect_eq(outcome.kind, OUTCOME_REFUSED, "case %zu", i);
+            cr_expect_eq(outcome.refusal, cases[i].refusal, "case %zu: %d", i, outcome.refusal);
+            cr_expect_eq(outcome.skipped, cases[i].call + 1, "case %zu: %d", i, outcome.skipped);
+            cr_expect_eq(ask(store, "SELECT count(*) FROM " SCHEMA ".activity WHERE id = 20"), 0);
+            store_pg_close(store);
+        }
+    }
 }
 
 Test(store_pg, two_claims_at_once_take_two_messages)

@@ -106,7 +106,7 @@ Test(scenario, what_is_not_said_has_its_usual_value)
     cr_expect_eq(scenario.thresholds[0 % scenario.threshold_count], 0);
     cr_expect_eq(scenario.timeout, SCENARIO_TIMEOUT_USUAL);
     cr_expect_not(scenario.direct);
-    cr_expect_not(scenario.literal);
+    cr_expect_not(scenario.merged);
     cr_expect_eq(scenario.reaches_count, 0U);
     cr_expect_not(scenario.breaks);
     for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
@@ -118,13 +118,14 @@ Test(scenario, what_is_not_said_has_its_usual_value)
     }
 }
 
-Test(scenario, commits_are_merged_unless_they_are_to_be_literal)
+Test(scenario, commits_are_literal_as_specified_unless_they_are_to_be_merged)
 {
+    SETTLES(ERRATUM_ACL_35);
     static const struct {
         const char *text;
         bool merged;
     } cases[] = {
-        {START, true}, {START "commits: merged\n", true}, {START "commits: literal\n", false}};
+        {START, false}, {START "commits: merged\n", true}, {START "commits: literal\n", false}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct rules rules;
         must_parse(cases[i].text);
@@ -345,7 +346,7 @@ static const struct {
      "threshold, hop, graph, pending, cycles, preset, commits, level, timeout, faults, limits, "
      "reaches, "
      "expect"},
-    {START "commits: few\n", "s.yaml:3: commits: \"few\"; it is merged or literal"},
+    {START "commits: few\n", "s.yaml:3: commits: \"few\"; it is literal or merged"},
     {START "name: t\n", "s.yaml:3: the key name again; a key stands once"},
     {START "---\nname: t\n", "s.yaml:3: a second document; a file holds one scenario"},
     {START "about: &a x\n", "s.yaml:3: an anchor, alias or tag; write the value itself"},

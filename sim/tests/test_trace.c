@@ -228,6 +228,73 @@ Test(trace, example_18_4_step_3_runs_on_replay_though_the_semaphore_is_0)
     });
 }
 
+/* ---- the same with merged commits ------------------------------------------------------------ */
+
+/* Transactions of the only worker. */
+enum { MERGED_ANSWER = 3, MERGED_STEPS = 4 };
+
+#define MERGED "name: alone\ncommits: merged\nworkers: 1\ngraph: {trigger: []}\n"
+
+Test(trace, example_18_1_with_merged_commits_enters_and_completes_leg1_alike)
+{
+    SETTLES(ERRATUM_ACL_35);
+    shows(&(struct example){
+        .scenario = MERGED,
+        .choices = {{CHOICE_FAULT, 1, MERGED_ANSWER, FAULT_REPLAY}},
+        .count = 1,
+        .golden = "18.1-merged.txt",
+        .phrases = {"enter Leg1 of trigger", "trigger 000000000000000 -> 001000000000000",
+                    "trigger 001000000000000 -> 001100000000000",
+                    "Leg1 of trigger: comes again after its ack",
+                    "trigger 001111100000001 -> 002111100000001",
+                    "ack and claim Leg1 of trigger (copy)"},
+    });
+}
+
+/* No state between Steps 1 and 2: a crash before their commit loses both, and both are done again. */
+Test(trace, merged_steps_1_and_2_are_lost_together)
+{
+    SETTLES(ERRATUM_ACL_35);
+    shows(&(struct example){
+        .scenario = "name: parent\ncommits: merged\nworkers: 1\ngraph: {trigger: [child]}\n",
+        .choices = {{CHOICE_FAULT, 1, MERGED_STEPS, FAULT_CRASH_BEFORE_COMMIT}},
+        .count = 1,
+        .golden = "18.2-merged.txt",
+        .phrases = {"GUID of trigger 000000000000001, dimension 0", "dies before COMMIT",
+                    "claim no. 2", "GUID 000000000000001 -> 000000000000002",
+                    "GUID 000000000000002 -> 000011000000002",
+                    "trigger 001100000000002 -> 001111000000002", "published child"},
+    });
+}
+
+Test(trace, example_18_3_with_merged_commits_moves_the_semaphore_alike)
+{
+    SETTLES(ERRATUM_ACL_35);
+    shows(&(struct example){
+        .scenario = "name: fan\ncommits: merged\nworkers: 1\n"
+                    "graph: {trigger: [a, b, c, d, e], a: [x, y]}\n",
+        .golden = "18.3-merged.txt",
+        .phrases = {"job semaphore 1 -> 5", "job semaphore 5 -> 6",
+                    "GUID 000000000000001 -> 000011000000001", "001100000000001 -> 001111000000001",
+                    "published x, held until t=68, y", "job semaphore 6 -> 5"},
+    });
+}
+
+Test(trace, example_18_4_with_merged_commits_runs_step_3_on_replay)
+{
+    SETTLES(ERRATUM_ACL_35);
+    shows(&(struct example){
+        .scenario = MERGED,
+        .choices = {{CHOICE_FAULT, 1, MERGED_STEPS, FAULT_CRASH_AFTER_COMMIT}},
+        .count = 1,
+        .golden = "18.4-merged.txt",
+        .phrases = {"job semaphore 1 -> 0; job complete", "GUID 000000000000001 -> 000111000000001",
+                    "trigger 001100000000001 -> 001111000000001", "claim no. 2",
+                    "GUID 000111000000001 -> 000111000000002",
+                    "GUID 000111000000002 -> 000111100000002", "completion tasks of job run"},
+    });
+}
+
 /* ---- any trace ------------------------------------------------------------------------------- */
 
 static const char *const scenarios[] = {"tree-3",     "cycle",       "pending",

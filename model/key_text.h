@@ -6,8 +6,8 @@
  *           |   flow B
  *           activity 5 of flow A
  *
- * A reference model: tests hold what flows write to it, and `assay decode` reads with it; no run
- * calls it.
+ * Traces, stories and findings write it (sim/flow_status.h), `assay decode` reads it; the oracle of the
+ * key protocol composes by itself and compares.
  *
  * Owns the grammar: flow = activity+ 0*, activity = 3..9 group?, group = 1 flow 2. The digits are
  * the truth, whatever was said of them: here flow B is complete and flow A is not (E-KEY-1).
@@ -19,8 +19,8 @@
  *       yet and a 3 never will. An activity awaits one flow at most.
  * (KT3) Parsing what was composed gives the flows in the order of their left parentheses, and
  *       composing those gives the same text: a text has one form, without trailing zeros. */
-#ifndef MODEL_REFERENCE_KEY_TEXT_H
-#define MODEL_REFERENCE_KEY_TEXT_H
+#ifndef MODEL_KEY_TEXT_H
+#define MODEL_KEY_TEXT_H
 
 #include "model/key.h"
 #include "model/text_error.h"

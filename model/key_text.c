@@ -1,4 +1,4 @@
-#include "model/reference/key_text.h"
+#include "model/key_text.h"
 
 #include "model/check.h"
 
