@@ -916,7 +916,7 @@ Test(store_pg, step2_with_all_its_children_is_one_statement)
     store_pg_close(store);
 }
 
-/* Which of its calls was refused, as the calls one after the other would tell. */
+/* (CP3) Which of its calls was refused, as the calls one after the other would tell. */
 Test(store_pg, a_refused_step2_names_the_call)
 {
     PROVES(CLAUSE_ACL_27);
