@@ -217,10 +217,6 @@ static void add_statement(struct text *text, const struct recording *recording,
         char *end;
         long number = strtol(at + 1, &end, 10);
         at = end;
-        if (number == statement->params) {
-            text_put(text, ":now::bigint");
-            continue;
-        }
         int64_t value = bundle->params[call->params + number - 1];
         const char *name = name_of(recording, value);
         if (name != NULL) {
@@ -279,7 +275,7 @@ static bool take_one_through(struct store_pg *store, const struct rules *rules,
         struct bundle *bundle = &recording->bundles[recording->count++];
         CHECK(recording->count <= BUNDLES_MAX);
         performer_next(&performer, rules, NULL, bundle);
-        if (!store_pg_execute(store, bundle, driver_now(), &outcome) ||
+        if (!store_pg_execute(store, bundle, STORE_PG_SERVERS_TIME, &outcome) ||
             outcome.kind != OUTCOME_COMMITTED) {
             return false;
         }

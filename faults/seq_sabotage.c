@@ -16,7 +16,8 @@ enum {
     TOKEN_WITHOUT_ATTEMPT,
     OWNER_BY_NAME,
     HEARTBEAT_AHEAD,
-    BEAT_BY_OWN_CLOCK
+    BEAT_BY_OWN_CLOCK,
+    LEASE_CLOCK_FOR_WALL
 };
 
 #define FAR_AHEAD INT64_C(1000000000000) /* ms, more than any time in a run */
@@ -66,6 +67,10 @@ static const struct sabotage named[] = {
     [BEAT_BY_OWN_CLOCK] = {.name = "heartbeat-by-own-clock",
                            .about = "a heartbeat is the time of the worker's own clock (SEQ-19)",
                            .scenario = "seq-long"},
+    [LEASE_CLOCK_FOR_WALL] = {.name = "lease-clock-for-wall",
+                              .about = "the report of an illegal move has the time that leases go "
+                                       "by (SEQ-4)",
+                              .scenario = "seq-illegal"},
     {.name = "other-budget",
      .about = "Stage1 is opened with a budget of one retry more than is asked for",
      .scenario = "seq",
@@ -167,6 +172,10 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
                                                   .returns = PRIMITIVE_VALUES_MAX};
         table[SABOTAGE_COPY].ops[1].value = OPERAND_VALUE + PRIMITIVE_VALUES_MAX - 1;
         table[SABOTAGE_COPY].params++;
+        break;
+    case LEASE_CLOCK_FOR_WALL:
+        CHECK(table[PRIMITIVE_SEQ_CONTRACT].ops[12].value == OPERAND_WALL);
+        table[PRIMITIVE_SEQ_CONTRACT].ops[12].value = OPERAND_NOW;
         break;
     case OWNER_NOT_REVOKED:
         table[PRIMITIVE_SEQ_REVOKE].ops[0].column = SEQ_ENDED_BY;

@@ -6,7 +6,7 @@
  * engine never writes SQL and never touches a row (ACL-1); it strings primitives into a bundle
  * (bundle.h).
  *
- * An operation takes its operands from the call's parameters, from the store's clock, or from a
+ * An operation takes its operands from the call's parameters, from the store's clocks, or from a
  * value that an earlier operation of the same primitive returned. So a compound primitive, such as
  * Step 2's PRIMITIVE_COLLATE, needs no engine between its parts (12.2).
  *
@@ -113,14 +113,19 @@ enum operand {
     OPERAND_ZERO,
     OPERAND_ONE,
     OPERAND_MINUS_ONE,
-    OPERAND_NOW,  /* the store's clock */
+    OPERAND_NOW,  /* the store's clock: leases and claims go by it, and it may leap */
+    OPERAND_WALL, /* the wall clock: milliseconds since 1970, for people */
     OPERAND_NULL, /* nothing at all: only for the columns of an insert, which it fails */
     OPERAND_CONSTANTS,
     OPERAND_NONE = OPERAND_ZERO,
     OPERAND_PARAM = 0x40, /* + i */
     OPERAND_VALUE = 0x80  /* + i */
 };
-#define ROW_NULL               INT64_MIN /* what OPERAND_NULL is worth */
+#define ROW_NULL INT64_MIN /* what OPERAND_NULL is worth */
+
+/* The two clocks never show equal numbers. The store's clock begins at 0 in a simulation, and on a
+ * server in the year 2000; the wall clock of a simulation is so far ahead of it. */
+#define PRIMITIVE_WALL_AHEAD   INT64_C(1700000000000)
 #define OPERAND_ARRAY(operand) ((operand) >> 6)
 #define OPERAND_PLACE(operand) ((operand)&0x3F)
 

@@ -30,7 +30,7 @@ enum column_kind {
     COLUMN_FLAG,   /* 0 or 1 */
     COLUMN_BITS,   /* a set, a bit a member */
     COLUMN_TIME,   /* of the store's clock, and compared with it later; 0: none */
-    COLUMN_STAMP,  /* of the store's clock, kept as evidence only; 0: none */
+    COLUMN_STAMP,  /* of the wall clock, kept as evidence only; 0: none */
     COLUMN_DATA,   /* what work reads or makes; a text is its hash */
     COLUMN_ID,     /* an identity that is no key of a table here; 0: none */
     COLUMN_REF,    /* the key of a row of `of`; 0: none */

@@ -15,8 +15,8 @@
 
 const Oid connection_types[CONNECTION_PARAMS_MAX] = {
     BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID,
-    BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID};
-_Static_assert(CONNECTION_PARAMS_MAX == 16, "as many types, lengths and formats");
+    BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID};
+_Static_assert(CONNECTION_PARAMS_MAX == 15, "as many types, lengths and formats");
 
 void connection_explain(struct error *error, const char *what, const char *message)
 {
@@ -119,20 +119,21 @@ bool connection_settle(PGconn *connection, const char *schema)
 void connection_remember(struct connection_statement *statement, const struct sql_statement *sql,
                          const struct call *call, int index)
 {
-    *statement = (struct connection_statement){
-        .params = sql->params, .places_count = sql->places_count, .message = sql->message};
+    *statement = (struct connection_statement){.params = sql->params,
+                                               .places_count = sql->places_count,
+                                               .wall = sql->wall,
+                                               .message = sql->message};
     memcpy(statement->places, sql->places, sizeof statement->places);
     snprintf(statement->name, sizeof statement->name, "p%u_%u_%d", call->primitive, call->mode,
              index);
 }
 
 void connection_params(struct connection_params *params, const struct bundle *bundle,
-                       const struct call *call, int count, int64_t now)
+                       const struct call *call, int count)
 {
-    CHECK(count < CONNECTION_PARAMS_MAX);
-    for (int p = 0; p <= count; p++) {
-        int64_t value = p < count ? bundle->params[call->params + p] : now;
-        params->numbers[p] = htobe64((uint64_t)value);
+    CHECK(count <= CONNECTION_PARAMS_MAX);
+    for (int p = 0; p < count; p++) {
+        params->numbers[p] = htobe64((uint64_t)bundle->params[call->params + p]);
         params->values[p] = (const char *)&params->numbers[p];
     }
 }
@@ -140,10 +141,8 @@ void connection_params(struct connection_params *params, const struct bundle *bu
 bool connection_send(PGconn *connection, const struct connection_statement *statement,
                      const struct connection_params *params)
 {
-    static const int lengths[CONNECTION_PARAMS_MAX] = {8, 8, 8, 8, 8, 8, 8, 8,
-                                                       8, 8, 8, 8, 8, 8, 8, 8};
-    static const int formats[CONNECTION_PARAMS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1,
-                                                       1, 1, 1, 1, 1, 1, 1, 1};
+    static const int lengths[CONNECTION_PARAMS_MAX] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8};
+    static const int formats[CONNECTION_PARAMS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     return PQsendQueryPrepared(connection, statement->name, statement->params, params->values,
                                lengths, formats, 1);
 }

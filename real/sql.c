@@ -83,30 +83,31 @@ struct whole {
 };
 
 static const struct whole wholes[] = {
-    /* $1 message, $2 epoch, $3 ticks, $4 now; also PUT_BACK, which is the same list */
+    /* $1 message, $2 epoch, $3 ticks; also PUT_BACK, which is the same list */
     {&primitive_table[PRIMITIVE_EXTEND],
      true,
      "WITH cell AS MATERIALIZED (\n"
      "  SELECT t.epoch = $2 AS passed FROM {message} AS t WHERE t.id = $1 AND {gate}\n"
      "    FOR NO KEY UPDATE), written AS (\n"
-     "  UPDATE {message} AS t SET visible_at = $4 + $3 FROM cell WHERE t.id = $1 AND cell.passed\n"
+     "  UPDATE {message} AS t SET visible_at = {now} + $3 FROM cell WHERE t.id = $1 AND "
+     "cell.passed\n"
      "    RETURNING t.visible_at)\n"
      "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN cell.passed IS NOT TRUE THEN {miss:0}\n"
      "            ELSE 0::bigint END, written.visible_at\n"
      "  FROM (SELECT) AS one LEFT JOIN cell ON true LEFT JOIN written ON true",
      1,
      {0}},
-    /* $1 message, $2 .. $14 its columns up to spawned_by, $15 ticks, $16 now */
+    /* $1 message, $2 .. $14 its columns up to spawned_by, $15 ticks */
     {&primitive_table[PRIMITIVE_PUBLISH_HELD],
      false,
      "WITH made AS (\n"
      "  INSERT INTO {message} AS t (id, kind, job, activity, node, guid, source, dimension, "
      "answer,\n"
      "      content, pendings, round, head, spawned_by, visible_at, epoch)\n"
-     "    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16 + $15, 1\n"
+     "    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, {now} + $15, 1\n"
      "      WHERE {gate} ON CONFLICT (id) DO NOTHING RETURNING t.id)\n"
      "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN made.id IS NULL THEN {miss:1}\n"
-     "            ELSE 0::bigint END, $16 + $15\n"
+     "            ELSE 0::bigint END, {now} + $15\n"
      "  FROM (SELECT) AS one LEFT JOIN made ON true",
      1,
      {0}},
@@ -308,7 +309,9 @@ static void add_operand(const struct filling *fill, uint8_t operand)
     } else if (operand >= OPERAND_PARAM) {
         text_put(fill->text, "$%u", place + 1);
     } else if (operand == OPERAND_NOW) {
-        text_put(fill->text, "$%d", fill->primitive->params + 1);
+        text_put(fill->text, "%s." SCHEMA_CLOCK "()", fill->schema);
+    } else if (operand == OPERAND_WALL) {
+        text_put(fill->text, "%s." SCHEMA_WALL "()", fill->schema);
     } else {
         text_put(fill->text, "%s", constants[operand]);
     }
@@ -516,6 +519,10 @@ static bool fill_common(const struct filling *fill, const char *word)
         add_gate(fill);
         return true;
     }
+    if (strcmp(word, "now") == 0) {
+        add_operand(fill, OPERAND_NOW);
+        return true;
+    }
     if (strncmp(word, "miss:", 5) == 0) {
         const struct op *op = &fill->primitive->ops[word[5] - '0'];
         add_miss(fill, op, op->reason);
@@ -550,11 +557,6 @@ static void fill_value(const struct filling *fill)
     add_operand(fill, fill->op->value);
 }
 
-static void fill_now(const struct filling *fill)
-{
-    add_operand(fill, OPERAND_NOW);
-}
-
 static void fill_last(const struct filling *fill)
 {
     enum row_table table = (enum row_table)fill->op->table;
@@ -570,11 +572,11 @@ static const struct {
     const char *word;
     void (*add)(const struct filling *fill);
 } words[] = {
-    {"table", fill_own_table}, {"column", add_column},   {"key", fill_key},
-    {"value", fill_value},     {"now", fill_now},        {"test", add_test},
-    {"lock", add_lock},        {"absent", add_absent},   {"failed", fill_failed},
-    {"values", add_values},    {"columns", add_columns}, {"row", add_row},
-    {"last", fill_last},       {"class", fill_class},
+    {"table", fill_own_table}, {"column", add_column},  {"key", fill_key},
+    {"value", fill_value},     {"test", add_test},      {"lock", add_lock},
+    {"absent", add_absent},    {"failed", fill_failed}, {"values", add_values},
+    {"columns", add_columns},  {"row", add_row},        {"last", fill_last},
+    {"class", fill_class},
 };
 
 static void fill_word(const struct filling *fill, const char *word)
@@ -652,7 +654,7 @@ void sql_statement(const struct primitive *primitive, enum call_mode mode, enum 
 {
     CHECK(index >= 0 && index < sql_statement_count(primitive, mode, form));
     memset(statement, 0, sizeof *statement);
-    statement->params = (uint8_t)(primitive->params + 1);
+    statement->params = primitive->params;
     struct text text = text_begin(statement->text, sizeof statement->text);
     struct filling fill = {.text = &text, .primitive = primitive, .mode = mode, .schema = schema};
     const struct whole *whole = whole_of(primitive, mode, form);
@@ -663,6 +665,7 @@ void sql_statement(const struct primitive *primitive, enum call_mode mode, enum 
     } else {
         fill.op = &primitive->ops[index - reset_count(primitive)];
         operation(&fill, statement);
+        statement->wall = fill.op->value == OPERAND_WALL;
     }
 }
 

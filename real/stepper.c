@@ -32,7 +32,6 @@ struct session {
     bool under_way;                               /* something was sent and not answered */
     const struct connection_statement *statement; /* what; NULL: COMMIT or ROLLBACK */
     struct bundle bundle;
-    int64_t now;
     struct stepper_answer answer;
 };
 
@@ -43,6 +42,7 @@ struct stepper {
     PGconn *watcher;
     struct session sessions[STEPPER_CONNECTIONS_MAX];
     struct roles roles;
+    int64_t wall; /* what the wall clock shows */
     uint32_t
         waiting; /* sessions that were seen to wait, and that nothing can have released since */
     struct error error;
@@ -285,15 +285,16 @@ bool stepper_begin(struct stepper *stepper, unsigned connection, const struct bu
 {
     struct session *session = session_of(stepper, connection);
     CHECK(!session->open);
+    char script[200];
     session->bundle = *bundle;
-    session->now = now;
     if (!stepper_become(stepper, session, bundle->principal) ||
         !prepare_all(stepper, session)) { /* S1 */
         return false;
     }
     const char *begin = bundle->isolation == SERIALIZABLE ? "BEGIN ISOLATION LEVEL SERIALIZABLE"
                                                           : "BEGIN ISOLATION LEVEL READ COMMITTED";
-    session->open = connection_run(session->connection, begin);
+    snprintf(script, sizeof script, "%s; " SCHEMA_SET_CLOCK, begin, now);
+    session->open = connection_run(session->connection, script);
     return session->open || stepper_fail(stepper, "no transaction could be begun",
                                          PQerrorMessage(session->connection));
 }
@@ -315,6 +316,20 @@ static bool is_under_way(struct stepper *stepper, struct session *session,
                                               PQerrorMessage(session->connection));
 }
 
+void stepper_wall(struct stepper *stepper, int64_t wall)
+{
+    stepper->wall = wall;
+}
+
+static bool set_wall(struct stepper *stepper, struct session *session)
+{
+    char script[60];
+    snprintf(script, sizeof script, SCHEMA_SET_WALL, stepper->wall);
+    return connection_run(session->connection, script) ||
+           stepper_fail(stepper, "the wall clock cannot be set",
+                        PQerrorMessage(session->connection));
+}
+
 bool stepper_send(struct stepper *stepper, unsigned connection, unsigned call, int index)
 {
     struct session *session = session_of(stepper, connection);
@@ -324,8 +339,11 @@ bool stepper_send(struct stepper *stepper, unsigned connection, unsigned call, i
     CHECK(index >= 0 && index < program->count);
     struct connection_params params;
     connection_params(&params, &session->bundle, sent,
-                      stepper->options.primitives[sent->primitive].params, session->now);
+                      stepper->options.primitives[sent->primitive].params);
     const struct connection_statement *statement = &program->statements[index];
+    if (statement->wall && !set_wall(stepper, session)) {
+        return false;
+    }
     return is_under_way(stepper, session, statement,
                         connection_send(session->connection, statement, &params));
 }

@@ -12,11 +12,11 @@ struct frame {
     int64_t *values;
 };
 
-/* The constants of enum operand at this time. */
-#define MEANING_CONSTANTS(now)                                                                     \
+/* The constants of enum operand at this time of the two clocks. */
+#define MEANING_CONSTANTS(now, wall)                                                               \
     {                                                                                              \
         [OPERAND_ONE] = 1, [OPERAND_MINUS_ONE] = -1, [OPERAND_NOW] = (now),                        \
-        [OPERAND_NULL] = ROW_NULL                                                                  \
+        [OPERAND_WALL] = (wall), [OPERAND_NULL] = ROW_NULL                                         \
     }
 
 static inline int64_t meaning_operand(const struct frame *frame, uint8_t operand)

@@ -215,7 +215,8 @@ static void tell_seq(const struct trace_effect *effect, const struct row_change 
 /* The five facts of the latch (SEQ-4). */
 static void facts(const struct rows *rows, uint32_t slot, char *out, size_t size)
 {
-    snprintf(out, size, "seq %" PRId64 ", %s -> %s attempted, owner %" PRId64 ", t=%" PRId64,
+    snprintf(out, size,
+             "seq %" PRId64 ", %s -> %s attempted, owner %" PRId64 ", wall clock %" PRId64,
              row_get(rows, TABLE_STAGE, slot, STAGE_SEQ) - 1,
              state_text(row_get(rows, TABLE_STAGE, slot, STAGE_PRIOR)),
              state_text(row_get(rows, TABLE_STAGE, slot, STAGE_ATTEMPTED)),

@@ -226,9 +226,10 @@ void store_execute_seen(struct world *world, const struct primitive *primitives,
     outcome->now = world->now;
     outcome->message[0] = 0;
     memset(outcome->values, 0, sizeof outcome->values);
-    const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(world->now);
+    const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(world->now, world_wall(world));
     if (seen != NULL) {
         store_seen_begin(bundle, world->now, seen);
+        seen->wall_from = seen->wall_to = world_wall(world);
     }
     for (uint8_t i = 0; i < bundle->count; i++) {
         const struct call *call = &bundle->calls[i];

@@ -41,6 +41,25 @@ static bool has_expired(const struct rows *rows, int64_t now)
     return false;
 }
 
+/* ---- the wall clock -------------------------------------------------------------------------- */
+
+/* The time that stands in the report of an illegal move is the wall clock's as of its attempt (SEQ-4);
+ * the store's clock is another. */
+static void judge_wall(struct judge *judge, const struct observed *seen,
+                       const struct row_change *changes, size_t count)
+{
+    for (size_t i = 0; i < count && seen->wall_to != 0; i++) {
+        if (changes[i].table == TABLE_STAGE && changes[i].kind == ROW_UPDATED &&
+            changes[i].column == STAGE_WALL) {
+            int64_t told = row_get(judge->rows, TABLE_STAGE, 0, STAGE_WALL);
+            judge_that(judge, told >= seen->wall_from && told <= seen->wall_to, ORACLE_STORE,
+                       CLAUSE_SEQ_4, TABLE_STAGE, 0,
+                       "the report of an illegal move has a time that is not the wall clock's");
+            return;
+        }
+    }
+}
+
 /* ---- heartbeats ------------------------------------------------------------------------------ */
 
 /* A run ends by a result of its own: it has made progress before, and told so while it was at work
@@ -342,7 +361,11 @@ struct oracle_verdict seen_seq(struct oracle *oracle, const struct rows *rows,
     judge_begin(&judge, oracle, rows);
     int64_t *cells = seen_client(oracle, seen);
     struct doing doing = {false};
-    if (cells == NULL || rows->table[TABLE_STAGE].used == 0) {
+    if (rows->table[TABLE_STAGE].used == 0) {
+        return judge.verdict;
+    }
+    judge_wall(&judge, seen, changes, count);
+    if (cells == NULL) {
         return judge.verdict;
     }
     judge_attention(&judge, seen, cells);

@@ -766,6 +766,32 @@ Test(seq_rows, a_report_that_is_not_true_or_not_whole_is_a_breach)
     cr_expect_eq(tell(), CLAUSE_SEQ_3, "nobody attempts illegal moves here");
 }
 
+/* The lease clock shows 40, and the wall clock 1000 to 1007 while the transaction lasts. */
+Test(seq_rows, a_report_has_the_time_of_the_wall_clock)
+{
+    PROVES(CLAUSE_SEQ_4);
+    static const struct {
+        int64_t told, from, to;
+        enum clause_id clause;
+    } cases[] = {
+        {1000, 1000, 1007, FINE},        {1007, 1000, 1007, FINE},
+        {999, 1000, 1007, CLAUSE_SEQ_4}, {1008, 1000, 1007, CLAUSE_SEQ_4},
+        {40, 1000, 1007, CLAUSE_SEQ_4},  {40, 0, 0, FINE}, /* the store does not know */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(SEQ_IN_FLIGHT);
+        latch(SEQ_IN_FLIGHT, SEQ_IN_FLIGHT, OWNER);
+        set(TABLE_STAGE, STAGE_WALL, cases[i].told);
+        const struct observed seen = {.client = OBSERVED_NOBODY,
+                                      .began = 40,
+                                      .wall_from = cases[i].from,
+                                      .wall_to = cases[i].to};
+        struct oracle_verdict verdict =
+            monitors_seq.transaction(&oracle, &hand.rows, &seen, hand.changes, hand.count);
+        cr_expect_eq(verdict.broken ? verdict.clause : FINE, cases[i].clause, "case %zu", i);
+    }
+}
+
 Test(seq_rows, an_illegal_move_is_counted_and_fails_stage1_in_one_commit)
 {
     PROVES(CLAUSE_SEQ_3);

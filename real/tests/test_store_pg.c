@@ -19,6 +19,7 @@ static struct world world;
 static void make(void)
 {
     server_make_schema(SCHEMA);
+    server_set_clocks(SCHEMA);
     struct world_capacity capacity = {.changes = 4096};
     for (int t = 0; t < TABLE_COUNT; t++) {
         capacity.rows[t] = 2048;
@@ -318,6 +319,9 @@ struct planted {
     const char *words, *wrong;
 };
 
+#define CLOCK        SCHEMA "." SCHEMA_CLOCK "()"
+#define CLOCK_BEFORE "t.visible_at <= " CLOCK
+
 static const struct planted planted[] = {
     {"no snapshot at the threshold", PRIMITIVE_COLLATE, SQL_WHOLE, " + j.hit * $5 FROM", " FROM"},
     {"semaphore never reaches 0", PRIMITIVE_COLLATE, SQL_WHOLE, ">= 0", "> 0"},
@@ -335,17 +339,17 @@ static const struct planted planted[] = {
      "coalesce(written.now, cell.was, 0)", "coalesce(written.now, 0)"},
     {"ack without its epoch", PRIMITIVE_ACK, SQL_WHOLE, "(t.epoch = $2)", "(true)"},
     {"claims in the order of keys", PRIMITIVE_CLAIM, SQL_WHOLE, "t.visible_at, t.id", "t.id"},
-    {"claims before the time", PRIMITIVE_CLAIM, SQL_WHOLE, "t.visible_at <= $2", "true"},
+    {"claims before the time", PRIMITIVE_CLAIM, SQL_WHOLE, CLOCK_BEFORE, "true"},
     {"a repeated record is not counted", PRIMITIVE_RECORD_TASK, SQL_WHOLE, "t.runs + 1", "t.runs"},
     {"a skipped bundle still publishes", PRIMITIVE_PUBLISH, SQL_WHOLE,
      "current_setting('assay.skip') = '0'", "true"},
-    {"extended from the start of time", PRIMITIVE_EXTEND, SQL_WHOLE, "$4 + $3", "$3"},
+    {"extended from the start of time", PRIMITIVE_EXTEND, SQL_WHOLE, CLOCK " + $3", "$3"},
     {"refused for another reason", PRIMITIVE_CLOSE_TASK, SQL_WHOLE, "refuse(10)", "refuse(9)"},
     {"a list forgets what it read", PRIMITIVE_ENTER_LEG2, SQL_BY_OPERATION, "set_config('assay.v4'",
      "set_config('assay.v3'"},
-    {"kept from the start of time", PRIMITIVE_PUBLISH_HELD, SQL_WHOLE, "$16 + $15, 1", "$15, 1"},
-    {"kept as if nobody had claimed it", PRIMITIVE_PUBLISH_HELD, SQL_WHOLE, "$16 + $15, 1",
-     "$16 + $15, 0"},
+    {"kept from the start of time", PRIMITIVE_PUBLISH_HELD, SQL_WHOLE, CLOCK " + $15, 1", "$15, 1"},
+    {"kept as if nobody had claimed it", PRIMITIVE_PUBLISH_HELD, SQL_WHOLE, CLOCK " + $15, 1",
+     CLOCK " + $15, 0"},
 };
 
 /* Every occurrence; returns how many. */

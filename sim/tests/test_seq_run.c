@@ -76,7 +76,7 @@ static void watch_latch(void *context, const struct run_event *event)
 
 Test(seq_run, a_worker_that_attempts_an_illegal_move_ends_the_run_halted)
 {
-    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_20);
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_4, CLAUSE_SEQ_20);
     SETTLES(ERRATUM_SEQ_15);
     make("seq-illegal");
     struct choice items[] = {{CHOICE_FAULT, 1, 1, FAULT_ILLEGAL_MOVE}, {CHOICE_AMOUNT, 1, 1, 6}};
@@ -96,7 +96,8 @@ Test(seq_run, a_worker_that_attempts_an_illegal_move_ends_the_run_halted)
     int64_t attempted = row_get(rows, TABLE_STAGE, 0, STAGE_ATTEMPTED);
     cr_expect_eq(seq_rules_pair((enum seq_state)prior, (enum seq_state)attempted),
                  SEQ_PAIR_ILLEGAL);
-    cr_expect_gt(row_get(rows, TABLE_STAGE, 0, STAGE_WALL), 0);
+    int64_t wall = row_get(rows, TABLE_STAGE, 0, STAGE_WALL);
+    cr_expect(wall >= PRIMITIVE_WALL_AHEAD && wall <= world_wall(&run.world));
     run_free(&run);
 }
 
@@ -193,7 +194,7 @@ static void build(const struct rules *rules, unsigned number, enum bundle_name n
 
 static void expect_report(int64_t prior, int64_t attempted, int64_t owner, int64_t moves)
 {
-    const int64_t facts[] = {1, prior, attempted, owner, world.now, moves};
+    const int64_t facts[] = {1, prior, attempted, owner, world_wall(&world), moves};
     for (int i = 0; i < 6; i++) {
         cr_expect_eq(stage(STAGE_SEQ + i), facts[i], "%d>%d, fact %d", (int)prior, (int)attempted,
                      i);
@@ -203,7 +204,7 @@ static void expect_report(int64_t prior, int64_t attempted, int64_t owner, int64
 /* By the primitives alone: no engine remembers anything. */
 Test(seq_run, every_illegal_move_fails_stage1_in_its_own_transaction_with_all_its_facts)
 {
-    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_20);
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_4, CLAUSE_SEQ_20);
     SETTLES(ERRATUM_SEQ_2, ERRATUM_SEQ_5, ERRATUM_SEQ_15);
     make_world("seq-illegal");
     world.now = 77;
