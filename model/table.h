@@ -73,6 +73,15 @@ struct table {
     struct column column[ROW_COLUMNS_MAX];
 };
 
+/* An index by which rows are found (OP_FIND): of two columns, then of the column of the order, then of
+ * the key. */
+struct table_index {
+    uint8_t table; /* enum row_table */
+    uint8_t columns[3];
+};
+#define TABLE_INDEXES 2
+extern const struct table_index table_indexes[TABLE_INDEXES];
+
 const struct table *table_get(enum row_table table);
 const struct table_words *table_words(enum row_table table);
 const struct column *table_column(enum row_table table, int column);

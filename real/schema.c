@@ -48,6 +48,17 @@ static void create_table(struct text *text, const char *schema, enum row_table t
     text_put(text, ");\n");
 }
 
+static void put_index(struct text *text, const char *schema, const struct table_index *index,
+                      uint64_t tables)
+{
+    enum row_table table = (enum row_table)index->table;
+    if (table_in(tables, table)) {
+        text_put(text, "CREATE INDEX ON %s.%s (%s, %s, %s, id);\n", schema, schema_table(table),
+                 schema_column(table, index->columns[0]), schema_column(table, index->columns[1]),
+                 schema_column(table, index->columns[2]));
+    }
+}
+
 static void put_function(struct text *text, const char *name, const char *function,
                          const char *traits, const char *body)
 {
@@ -80,6 +91,9 @@ void schema_create_script(const char *name, uint64_t tables, char script[SCHEMA_
     }
     if (table_in(tables, TABLE_MESSAGE)) { /* what a claim asks */
         text_put(&text, "CREATE INDEX ON %s.message (visible_at, id);\n", name);
+    }
+    for (int i = 0; i < TABLE_INDEXES; i++) {
+        put_index(&text, name, &table_indexes[i], tables);
     }
     put_clock(&text, name, 0);
     put_function(&text, name, SCHEMA_WALL, "VOLATILE", MS_OF("clock_timestamp()"));

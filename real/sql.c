@@ -54,6 +54,12 @@ static const char *const templates[] = {
                  "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN taken.id IS NULL THEN {failed}\n"
                  "            ELSE 0::bigint END, taken.*\n"
                  "  FROM (SELECT) AS one LEFT JOIN taken ON true",
+    /* By an index of exactly these columns (PM6). */
+    [OP_FIND] = "WITH cell AS MATERIALIZED (\n"
+                "  SELECT t.id AS was FROM {table} AS t WHERE {place} AND {gate}\n"
+                "    ORDER BY {order} LIMIT 1)\n"
+                "SELECT CASE WHEN {gate} THEN 0::bigint END{values}\n"
+                "  FROM (SELECT) AS one LEFT JOIN cell ON true",
     /* One class of keys a schema (E-CUT-17). Where two ids share a hash one waits for nothing. */
     [OP_ADVISORY] = "SELECT CASE WHEN {gate} THEN 0 * length(pg_advisory_xact_lock(\n"
                     "  hashtext('{class}'), hashtext({key}::text))::text)::bigint END",
@@ -200,12 +206,23 @@ static const struct whole wholes[] = {
      "  FROM (SELECT) AS one LEFT JOIN {entry} AS t ON t.id = $1",
      2,
      {0, 1}},
-    /* $1 seq */
-    {&primitive_table[PRIMITIVE_SEQ_LOOK],
+    /* $1 state, $2 retry, $3 ticks */
+    {&primitive_table[PRIMITIVE_SEQ_NEXT],
      false,
-     "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce(t.state, 0),\n"
-     "       coalesce(t.heartbeat, 0), coalesce(t.cancel_at, 0)\n"
-     "  FROM (SELECT) AS one LEFT JOIN {seq} AS t ON t.id = $1",
+     "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce(t.id, 0), coalesce(t.number, 0)\n"
+     "  FROM (SELECT) AS one LEFT JOIN (SELECT s.* FROM {seq} AS s\n"
+     "    WHERE s.state = $1 AND s.retry = $2 AND s.heartbeat < {now} - $3\n"
+     "    ORDER BY s.state, s.retry, s.heartbeat, s.id LIMIT 1) AS t ON true",
+     2,
+     {0, 1}},
+    /* $1 state, $2 any */
+    {&primitive_table[PRIMITIVE_SEQ_UNWANTED],
+     false,
+     "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce(t.id, 0), coalesce(t.number, 0),\n"
+     "       coalesce(t.cancel_at, 0)\n"
+     "  FROM (SELECT) AS one LEFT JOIN (SELECT s.* FROM {seq} AS s\n"
+     "    WHERE s.state = $1 AND s.unwanted = 1 AND s.cancel_at < $2\n"
+     "    ORDER BY s.state, s.unwanted, s.cancel_at, s.id LIMIT 1) AS t ON true",
      3,
      {0, 1, 2}},
     /* $1 seq */
@@ -259,7 +276,8 @@ static bool same_op(const struct op *left, const struct op *right)
            left->found == right->found && left->when == right->when &&
            left->unless == right->unless && left->lock == right->lock &&
            left->skips == right->skips && left->fresh == right->fresh &&
-           left->joins == right->joins && left->columns == right->columns;
+           left->joins == right->joins && left->beside == right->beside &&
+           left->order == right->order && left->columns == right->columns;
 }
 
 static bool same_list(const struct primitive *left, const struct primitive *right)
@@ -470,6 +488,7 @@ static void add_result(const struct filling *fill)
     case OP_INSERT:
     case OP_RECORD:
     case OP_CLAIM:
+    case OP_FIND:
     case OP_ADVISORY:
         text_put(fill->text, "coalesce(cell.was, 0)");
         break;
@@ -557,6 +576,34 @@ static void fill_value(const struct filling *fill)
     add_operand(fill, fill->op->value);
 }
 
+static void add_own_column(const struct filling *fill, int column)
+{
+    text_put(fill->text, "t.%s", schema_column((enum row_table)fill->op->table, column));
+}
+
+/* FIND: the part of the index in which the row is. */
+static void fill_place(const struct filling *fill)
+{
+    add_own_column(fill, fill->op->column);
+    add_formula(fill, " = a");
+    text_put(fill->text, " AND ");
+    add_own_column(fill, fill->op->beside);
+    add_formula(fill, " = b");
+    text_put(fill->text, " AND ");
+    add_own_column(fill, fill->op->order);
+    add_formula(fill, " < c");
+}
+
+static void fill_order(const struct filling *fill)
+{
+    add_own_column(fill, fill->op->column);
+    text_put(fill->text, ", ");
+    add_own_column(fill, fill->op->beside);
+    text_put(fill->text, ", ");
+    add_own_column(fill, fill->op->order);
+    text_put(fill->text, ", t.id");
+}
+
 static void fill_last(const struct filling *fill)
 {
     enum row_table table = (enum row_table)fill->op->table;
@@ -576,7 +623,7 @@ static const struct {
     {"value", fill_value},     {"test", add_test},      {"lock", add_lock},
     {"absent", add_absent},    {"failed", fill_failed}, {"values", add_values},
     {"columns", add_columns},  {"row", add_row},        {"last", fill_last},
-    {"class", fill_class},
+    {"class", fill_class},     {"place", fill_place},   {"order", fill_order},
 };
 
 static void fill_word(const struct filling *fill, const char *word)

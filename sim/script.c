@@ -173,6 +173,23 @@ static void draw_look(struct drawing *draw)
     call_one(draw, op, 1, CALL_PLAIN)[0] = any_key(draw, table);
 }
 
+/* By an index that no table here has: what it finds is the same. */
+static void draw_find(struct drawing *draw)
+{
+    struct op op = {.kind = OP_FIND,
+                    .table = TABLE_JOB,
+                    .column = JOB_COLUMNS - 1,
+                    .beside = JOB_COLUMNS - 2,
+                    .order = JOB_SEMAPHORE,
+                    .c = P(0),
+                    .returns = TO(0)};
+    if (draw->bundle->isolation == SERIALIZABLE) {
+        draw_look(draw); /* (PM6) */
+    } else {
+        call_one(draw, op, 1, CALL_PLAIN)[0] = below(draw, 4);
+    }
+}
+
 static void draw_write(struct drawing *draw)
 {
     static const uint8_t kinds[] = {OP_ADD, OP_ADD, OP_ADD, OP_SET, OP_SET, OP_TEST, OP_DELETE};
@@ -365,7 +382,7 @@ static void draw_call(struct drawing *draw)
 {
     static void (*const kinds[])(struct drawing *) = {
         draw_look,   draw_look,   draw_look,   draw_write, draw_write,    draw_write,    draw_write,
-        draw_insert, draw_insert, draw_record, draw_claim, draw_advisory, draw_compound,
+        draw_insert, draw_insert, draw_record, draw_claim, draw_advisory, draw_compound, draw_find,
     };
     if (draw->style == STYLE_ADVISORY && draw->bundle->count == 0) {
         draw_advisory(draw);
@@ -708,6 +725,9 @@ void script_call_text(const struct primitive *primitive, const struct bundle *bu
         break;
     case OP_CLAIM:
         snprintf(text, size, "claim a message%s", mode);
+        break;
+    case OP_FIND:
+        snprintf(text, size, "find %s below %lld", table, key);
         break;
     case OP_ADVISORY:
         snprintf(text, size, "advisory lock %lld", key);

@@ -315,9 +315,11 @@ static enum decision durable(const struct inputs *in)
     put(SEQ_OWNER, expires ? 1 : parameter(PRIMITIVE_SEQ_HOLD, 1));
     store_execute(&world, primitive_table, &bundle, ROW_NONE, &outcome);
     int64_t state = row_get(&world.rows, TABLE_SEQ, 0, SEQ_STATE);
+    bool waits = row_get(&world.rows, TABLE_SEQ, 0, SEQ_RETRY) != 0;
     cr_assert_eq(stage(STAGE_SEQ), 0);
+    cr_assert(state == SEQ_FAIL || !waits);
     world_undo(&world, mark);
-    return decision_of(state);
+    return waits ? DECIDED_RETRY : decision_of(state);
 }
 
 /* What the oracle holds to be right: the one decision that it finds nothing wrong with. */
@@ -333,16 +335,17 @@ static enum decision judged(const struct inputs *in)
                                  .owner = 1,
                                  .attempt = in->attempts,
                                  .heartbeat_ms = (uint64_t)in->heartbeat};
-        const struct oracle_seq_step step = {
-            .by = expires ? ORACLE_SEQ_BY_RECLAIM : ORACLE_SEQ_BY_FINISH,
-            .from = ORACLE_SEQ_IN_FLIGHT,
-            .to = d == DECIDED_RETRY ? ORACLE_SEQ_DISPATCHED : ORACLE_SEQ_FAIL,
-            .actor = 1,
-            .token = in->attempts,
-            .fail_class = in->class,
-            .attempt = in->attempts + (d == DECIDED_RETRY),
-            .now_ms = (uint64_t)in->now,
-            .event = d == DECIDED_FAIL};
+        const struct oracle_seq_step step = {.by = expires ? ORACLE_SEQ_BY_RECLAIM
+                                                           : ORACLE_SEQ_BY_FINISH,
+                                             .from = ORACLE_SEQ_IN_FLIGHT,
+                                             .to = ORACLE_SEQ_FAIL,
+                                             .waits = d == DECIDED_RETRY,
+                                             .actor = 1,
+                                             .token = in->attempts,
+                                             .fail_class = in->class,
+                                             .attempt = in->attempts,
+                                             .now_ms = (uint64_t)in->now,
+                                             .event = d == DECIDED_FAIL};
         if (!oracle_seq_fold(&seq, &policy, &step).broken) {
             right = d;
             fine++;
