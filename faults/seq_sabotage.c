@@ -389,7 +389,6 @@ static const struct sabotage_reason equivalents[] = {
     {"seq.fail/drop/ask-contract",
      "a token stands while its run is in flight only: the contract has nothing to refuse"},
     {"seq.fail/stale/fail.2", "while its token stands, nobody else moves the seq"},
-    {"seq.fail/stale/fail.5", "while its token stands, nobody else moves the seq"},
     {"seq.reclaim/repeat", "the first one moved the seq on, so the second is overtaken"},
     {"seq.reclaim/drop/ask-contract",
      "the state was tested under the same lock: the contract has nothing to refuse"},

@@ -30,7 +30,7 @@ static int times(const char *text, const char *words)
     return count;
 }
 
-/* What asks the server for the time without asking the schema: (H6). */
+/* What asks the server for the time without asking the schema: (H6), (G3), (S4). */
 static const char *const times_of_the_server[] = {
     "now()",        "_timestamp", "timeofday",         "CURRENT_DATE",
     "CURRENT_TIME", "LOCALTIME",  "current_timestamp",
