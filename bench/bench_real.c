@@ -98,7 +98,6 @@ static bool run_pgbench(struct bench *bench, struct leg2_run *run)
                               .script = script,
                               .clients = run->at_once,
                               .seconds = (int)bench->options->seconds,
-                              .now = driver_now(),
                               .settings = true,
                               .interrupted = interrupt_seen};
     struct error error;

@@ -257,11 +257,7 @@ static void add_statement(struct text *text, const struct recording *recording,
         char *end;
         long number = strtol(at + 1, &end, 10);
         at = end;
-        if (number == statement->params) {
-            text_put(text, ":now::bigint");
-        } else {
-            add_param(text, recording, filling, number);
-        }
+        add_param(text, recording, filling, number);
     }
 }
 
@@ -334,7 +330,7 @@ static bool take_one_through(struct store_pg *store, const struct rules *rules,
         struct bundle *bundle = &recording->bundles[recording->count++];
         CHECK(recording->count <= BUNDLES_MAX);
         performer_next(&performer, rules, NULL, bundle);
-        if (!store_pg_execute(store, bundle, driver_now(), &outcome) ||
+        if (!store_pg_execute(store, bundle, STORE_PG_SERVERS_TIME, &outcome) ||
             outcome.kind != OUTCOME_COMMITTED) {
             return false;
         }

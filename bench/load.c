@@ -201,7 +201,7 @@ static bool step(struct player *player)
         fail(player->board, "a task was not run");
         return false;
     }
-    if (!store_pg_execute(player->store, &bundle, driver_now(), &outcome)) {
+    if (!store_pg_execute(player->store, &bundle, STORE_PG_SERVERS_TIME, &outcome)) {
         fail(player->board, store_pg_why_not(player->store));
         return false;
     }

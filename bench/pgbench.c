@@ -81,7 +81,7 @@ bool pgbench_run(const struct pgbench *pgbench, double *rate, char *why, size_t 
 {
     struct programs programs;
     struct error error;
-    char program[PATH_MAX], clients[16], threads[16], seconds[16], now[40];
+    char program[PATH_MAX], clients[16], threads[16], seconds[16];
     if (!programs_find(&programs, NULL, &error)) {
         snprintf(why, size, "%s", error.text);
         return false;
@@ -91,9 +91,7 @@ bool pgbench_run(const struct pgbench *pgbench, double *rate, char *why, size_t 
     snprintf(threads, sizeof threads, "%u",
              pgbench->clients < THREADS_MAX ? pgbench->clients : THREADS_MAX);
     snprintf(seconds, sizeof seconds, "%d", pgbench->seconds);
-    snprintf(now, sizeof now, "now=%" PRId64, pgbench->now);
-    const char *const arguments[] = {program, "-n",    "-M",         "prepared", "-c", clients,
-                                     "-j",    threads, "-T",         seconds,    "-D", now,
-                                     "-f",    "-",     pgbench->dsn, NULL};
+    const char *const arguments[] = {program, "-n", "-M",    "prepared", "-c", clients,      "-j",
+                                     threads, "-T", seconds, "-f",       "-",  pgbench->dsn, NULL};
     return run(pgbench, arguments, rate, why, size);
 }

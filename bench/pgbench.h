@@ -11,7 +11,6 @@ struct pgbench {
     const char *script; /* text */
     unsigned clients;
     int seconds;
-    int64_t now;               /* the script's :now */
     bool settings;             /* with what a connection of Assay's has set (sql_settings) */
     bool (*interrupted)(void); /* NULL: no interrupts */
 };

@@ -415,6 +415,7 @@ static int conform_scripts(struct bench *bench, const char *dsn)
                                    .verb = "conform",
                                    .about = "assay conform",
                                    .tables = UINT64_MAX,
+                                   .lockstep = true,
                                    .unmarked = bench->request->keep};
     if (!world_make(&bench->world, &capacity)) {
         return cli_no_memory(&cli_conform);

@@ -16,7 +16,11 @@ enum {
     TOKEN_WITHOUT_ATTEMPT,
     OWNER_BY_NAME,
     HEARTBEAT_AHEAD,
-    BEAT_BY_OWN_CLOCK
+    BEAT_BY_OWN_CLOCK,
+    LEASE_CLOCK_FOR_WALL,
+    RETRY_IN_ONE_COMMIT,
+    COMMIT_WITHOUT_EVENT,
+    RETRY_UNSEEN
 };
 
 #define FAR_AHEAD INT64_C(1000000000000) /* ms, more than any time in a run */
@@ -66,6 +70,23 @@ static const struct sabotage named[] = {
     [BEAT_BY_OWN_CLOCK] = {.name = "heartbeat-by-own-clock",
                            .about = "a heartbeat is the time of the worker's own clock (SEQ-19)",
                            .scenario = "seq-long"},
+    [LEASE_CLOCK_FOR_WALL] = {.name = "lease-clock-for-wall",
+                              .about = "the report of an illegal move has the time that leases go "
+                                       "by (SEQ-4)",
+                              .scenario = "seq-illegal"},
+    [RETRY_IN_ONE_COMMIT] = {.name = "retry-in-one-commit",
+                             .about =
+                                 "a failure and its retry are one transaction, and no row ever "
+                                 "shows the failure",
+                             .scenario = "seq"},
+    [COMMIT_WITHOUT_EVENT] = {.name = "commit-without-event",
+                              .about =
+                                  "the committer takes a failure that waits for its retry, and "
+                                  "the contract allows it",
+                              .scenario = "seq-late"},
+    [RETRY_UNSEEN] = {.name = "retry-unseen",
+                      .about = "the reclaimer does not look for failures that wait for a retry",
+                      .scenario = "seq"},
     {.name = "other-budget",
      .about = "Stage1 is opened with a budget of one retry more than is asked for",
      .scenario = "seq",
@@ -83,8 +104,8 @@ static const struct sabotage named[] = {
     {.name = "attempts-not-counted",
      .about = "a retry does not count as one",
      .scenario = "seq",
-     SABOTAGE_AS(DROP, SEQ_FAIL, SEQ_FAIL),
-     .op = 5},
+     SABOTAGE_AS(DROP, SEQ_RETRY, SEQ_RETRY),
+     .op = 1},
     {.name = "counter-forgotten",
      .about = "a success is not counted as terminal",
      .scenario = "seq",
@@ -129,6 +150,25 @@ static const struct sabotage named[] = {
     SABOTAGE_THROUGH("run", "seq-long"),
 };
 
+/* As operations that follow those of the failure, if it is to be retried: state, move, attempt. */
+static void retry_at_once(struct primitive *fail)
+{
+    static const struct {
+        uint8_t kind, column, value;
+    } more[] = {{OP_SET, SEQ_STATE, OPERAND_ONE},
+                {OP_ADD, SEQ_MOVE_COUNT, OPERAND_ONE},
+                {OP_ADD, SEQ_ATTEMPTS, OPERAND_ONE},
+                {OP_SET, SEQ_RETRY, OPERAND_ZERO}};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        fail->ops[fail->op_count++] = (struct op){.kind = more[i].kind,
+                                                  .table = TABLE_SEQ,
+                                                  .column = more[i].column,
+                                                  .key = OPERAND_PARAM,
+                                                  .value = more[i].value,
+                                                  .when = fail->ops[3].found};
+    }
+}
+
 static void change_primitives(const struct sabotage *sabotage, struct primitive *table)
 {
     const struct primitive *hold = &table[PRIMITIVE_SEQ_HOLD], *beat = &table[PRIMITIVE_SEQ_BEAT];
@@ -140,9 +180,15 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
         table[SABOTAGE_COPY].ops[1].test = TEST_NONE;
         break;
     case SECOND_TERMINAL_EVENT:
-        fail->ops[7].kind = OP_RECORD;
-        fail->ops[7].unless = 0;
+        fail->ops[5].kind = OP_RECORD;
+        fail->ops[5].unless = 0;
         table[PRIMITIVE_SEQ_EVENT].ops[0].kind = OP_RECORD;
+        break;
+    case RETRY_IN_ONE_COMMIT:
+        retry_at_once(fail);
+        break;
+    case COMMIT_WITHOUT_EVENT: /* whether the event is out is compared with itself */
+        table[PRIMITIVE_SEQ_CONTRACT].ops[2].b = OPERAND_VALUE + 2;
         break;
     case HEARTBEAT_REVIVES: /* a heartbeat makes its sender the owner */
         table[SABOTAGE_COPY] = *beat;
@@ -167,6 +213,10 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
                                                   .returns = PRIMITIVE_VALUES_MAX};
         table[SABOTAGE_COPY].ops[1].value = OPERAND_VALUE + PRIMITIVE_VALUES_MAX - 1;
         table[SABOTAGE_COPY].params++;
+        break;
+    case LEASE_CLOCK_FOR_WALL:
+        CHECK(table[PRIMITIVE_SEQ_CONTRACT].ops[12].value == OPERAND_WALL);
+        table[PRIMITIVE_SEQ_CONTRACT].ops[12].value = OPERAND_NOW;
         break;
     case OWNER_NOT_REVOKED:
         table[PRIMITIVE_SEQ_REVOKE].ops[0].column = SEQ_ENDED_BY;
@@ -220,6 +270,23 @@ static void beat_by_clock(const struct sabotage_memory *memory, struct bundle *b
     bundle->param_count = (uint16_t)(bundle->param_count + params + 1);
 }
 
+/* Failures that wait for a retry: the committer looks for these, and not for what was skipped; or the
+ * reclaimer does not. */
+static void look_elsewhere(const struct sabotage *sabotage, const struct actor *actor,
+                           struct bundle *bundle)
+{
+    bool commits = sabotage->which == COMMIT_WITHOUT_EVENT;
+    for (uint8_t i = 0; i < bundle->count && bundle->name == BUNDLE_SEQ_LOOK; i++) {
+        int64_t *params = &bundle->params[bundle->calls[i].params];
+        bool replaced = bundle->calls[i].primitive == PRIMITIVE_SEQ_NEXT &&
+                        params[0] == (commits ? SEQ_SKIP : SEQ_FAIL);
+        if (replaced && commits == (actor->role == SEQ_COMMITTER)) {
+            params[0] = commits ? SEQ_FAIL : SEQ_COMMITTED;
+            params[1] = 1;
+        }
+    }
+}
+
 static void change_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
                           const struct actor *actor, struct bundle *bundle)
 {
@@ -227,6 +294,9 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
         own_by_name(memory, ACTOR_IS(actor, seq_actor), bundle);
     } else if (sabotage->which == BEAT_BY_OWN_CLOCK && bundle->name == BUNDLE_SEQ_BEAT) {
         beat_by_clock(memory, bundle);
+    }
+    if (sabotage->which == COMMIT_WITHOUT_EVENT || sabotage->which == RETRY_UNSEEN) {
+        look_elsewhere(sabotage, actor, bundle);
     }
     struct call *fail = sabotage_book_call(bundle, PRIMITIVE_SEQ_FAIL);
     if (sabotage->which == RECLAIM_WITHOUT_POLICY && bundle->name == BUNDLE_SEQ_RECLAIM) {
@@ -257,7 +327,7 @@ static const struct sabotage_shape shapes[] = {
     SHAPE(BUNDLE_SEQ_ADMIT, PRIMITIVE_SEQ_OPEN, PRIMITIVE_SEQ_STRIPE, PRIMITIVE_SEQ_ADMIT),
     SHAPE(BUNDLE_SEQ_DISPATCH, PRIMITIVE_SEQ_GATE, PRIMITIVE_SEQ_EXPECT, PRIMITIVE_SEQ_CONTRACT,
           PRIMITIVE_SEQ_MOVE, PRIMITIVE_SEQ_DISPATCHED),
-    SHAPE(BUNDLE_SEQ_LOOK, PRIMITIVE_SEQ_LOOK),
+    SHAPE(BUNDLE_SEQ_LOOK, PRIMITIVE_SEQ_NEXT, PRIMITIVE_SEQ_UNWANTED),
     SHAPE(BUNDLE_SEQ_TAKE, PRIMITIVE_SEQ_GATE, PRIMITIVE_SEQ_EXPECT, PRIMITIVE_SEQ_CONTRACT,
           PRIMITIVE_SEQ_MOVE, PRIMITIVE_SEQ_LEASE, PRIMITIVE_SEQ_DISPATCHED,
           PRIMITIVE_SEQ_IN_FLIGHT),
@@ -266,9 +336,13 @@ static const struct sabotage_shape shapes[] = {
           PRIMITIVE_SEQ_MOVE, PRIMITIVE_SEQ_END, PRIMITIVE_SEQ_EVENT, PRIMITIVE_SEQ_IN_FLIGHT,
           PRIMITIVE_SEQ_TERMINAL),
     SHAPE(BUNDLE_SEQ_FAIL, PRIMITIVE_SEQ_GATE, PRIMITIVE_SEQ_HOLD, PRIMITIVE_SEQ_CONTRACT,
-          PRIMITIVE_SEQ_FAIL, PRIMITIVE_SEQ_END, PRIMITIVE_SEQ_IN_FLIGHT),
+          PRIMITIVE_SEQ_FAIL, PRIMITIVE_SEQ_END, PRIMITIVE_SEQ_IN_FLIGHT, PRIMITIVE_SEQ_TERMINAL),
     SHAPE(BUNDLE_SEQ_RECLAIM, PRIMITIVE_SEQ_GATE, PRIMITIVE_SEQ_EXPIRED, PRIMITIVE_SEQ_CONTRACT,
-          PRIMITIVE_SEQ_FAIL, PRIMITIVE_SEQ_REVOKE, PRIMITIVE_SEQ_IN_FLIGHT),
+          PRIMITIVE_SEQ_FAIL, PRIMITIVE_SEQ_REVOKE, PRIMITIVE_SEQ_IN_FLIGHT,
+          PRIMITIVE_SEQ_TERMINAL),
+    SHAPE(BUNDLE_SEQ_RETRY, PRIMITIVE_SEQ_GATE, PRIMITIVE_SEQ_WAITS, PRIMITIVE_SEQ_CONTRACT,
+          PRIMITIVE_SEQ_MOVE, PRIMITIVE_SEQ_RETRY, PRIMITIVE_SEQ_TERMINAL,
+          PRIMITIVE_SEQ_DISPATCHED),
     SHAPE(BUNDLE_SEQ_CANCEL, PRIMITIVE_SEQ_GATE, PRIMITIVE_SEQ_EXPECT, PRIMITIVE_SEQ_CONTRACT,
           PRIMITIVE_SEQ_MOVE, PRIMITIVE_SEQ_EVENT, PRIMITIVE_SEQ_DISPATCHED,
           PRIMITIVE_SEQ_TERMINAL),
@@ -298,6 +372,10 @@ static const struct sabotage_reason equivalents[] = {
     {"seq.dispatch/stale/count-dispatched.1",
      "the dispatcher counts a seq once, and nothing else before it knows that it did"},
     {"seq.look/repeat", "a second look sees no less than the first"},
+    {"seq.look/drop/find-unwanted.3",
+     "the first search is for seqs that are DISPATCHED, and none of these was asked to end"},
+    {"seq.retry/drop/ask-contract",
+     "that it waits was tested under the same lock: the contract has nothing to refuse"},
     {"seq.take/drop/ask-contract",
      "the state was tested under the same lock: the contract has nothing to refuse"},
     {"seq.heartbeat/drop/hold.4", "a heartbeat adds nothing to the late results"},
@@ -311,7 +389,6 @@ static const struct sabotage_reason equivalents[] = {
     {"seq.fail/drop/ask-contract",
      "a token stands while its run is in flight only: the contract has nothing to refuse"},
     {"seq.fail/stale/fail.2", "while its token stands, nobody else moves the seq"},
-    {"seq.fail/stale/fail.5", "while its token stands, nobody else moves the seq"},
     {"seq.reclaim/repeat", "the first one moved the seq on, so the second is overtaken"},
     {"seq.reclaim/drop/ask-contract",
      "the state was tested under the same lock: the contract has nothing to refuse"},
@@ -325,6 +402,9 @@ static const struct sabotage_reason equivalents[] = {
      "a time at which it was asked to end stands at a run in flight only"},
     {"seq.force-cancel/drop/ask-contract",
      "the state was tested under the same lock: the contract has nothing to refuse"},
+    {"seq.force-cancel/stale/count-in-flight.1",
+     "the next search finds the run that a transaction on its way is to cancel, so that none is "
+     "counted in between"},
     {"seq.force-cancel/stale/move.2",
      "the run that was asked to end is still in flight, and a run makes no move"},
     {"seq.commit/stale/committed-again.2",

@@ -3,6 +3,7 @@
 #define P(i)                (OPERAND_PARAM + (i))
 #define V(i)                (OPERAND_VALUE + (i))
 #define NOW                 OPERAND_NOW
+#define WALL                OPERAND_WALL
 #define ZERO                OPERAND_ZERO
 #define ONE                 OPERAND_ONE
 #define MINUS_ONE           OPERAND_MINUS_ONE

@@ -6,7 +6,7 @@
  * engine never writes SQL and never touches a row (ACL-1); it strings primitives into a bundle
  * (bundle.h).
  *
- * An operation takes its operands from the call's parameters, from the store's clock, or from a
+ * An operation takes its operands from the call's parameters, from the store's clocks, or from a
  * value that an earlier operation of the same primitive returned. So a compound primitive, such as
  * Step 2's PRIMITIVE_COLLATE, needs no engine between its parts (12.2). A compound of a number of
  * parts that varies, as the whole of Step 2 with its children, is calls that are joined (bundle.h).
@@ -20,21 +20,26 @@
  * (PM4) Nothing here knows a digit: weights and ceilings are parameters. The one exception is
  *       TEST_RESUMABLE, which must tell a ledger that owes nothing (markers 0110 and 1111).
  * (PM5) In a primitive that is one statement no row is written by two updates (E-ACL-24), and what
- *       is decided is decided on a row under its lock (E-ACL-25). */
+ *       is decided is decided on a row under its lock (E-ACL-25).
+ * (PM6) FIND has an index of exactly its three columns (table_indexes), so that it reads one row.
+ *       Engines use it in READ COMMITTED bundles: of what it did not find, no serializable
+ *       transaction has a note. */
 #ifndef MODEL_PRIMITIVE_H
 #define MODEL_PRIMITIVE_H
 
 #include "model/rows.h"
 
 enum op_kind {
-    OP_READ,      /* returns a cell, 0 if there is no such row */
-    OP_TEST,      /* nothing but its test */
-    OP_ADD,       /* adds to a cell */
-    OP_SET,       /* sets a cell */
-    OP_INSERT,    /* a new row; a row with its key is a miss (23505), a missing parent another */
-    OP_RECORD,    /* a new row, or one more in the last column of the one that is there */
-    OP_DELETE,    /* takes a row away */
-    OP_CLAIM,     /* takes the message that the store picks, and returns it whole */
+    OP_READ,   /* returns a cell, 0 if there is no such row */
+    OP_TEST,   /* nothing but its test */
+    OP_ADD,    /* adds to a cell */
+    OP_SET,    /* sets a cell */
+    OP_INSERT, /* a new row; a row with its key is a miss (23505), a missing parent another */
+    OP_RECORD, /* a new row, or one more in the last column of the one that is there */
+    OP_DELETE, /* takes a row away */
+    OP_CLAIM,  /* takes the message that the store picks, and returns it whole */
+    OP_FIND,   /* returns the key of the first row of an index whose two cells are equal to a and b
+                     and whose third is below c, 0 if there is none; a plain read */
     OP_ADVISORY,  /* takes the advisory lock of a number until the transaction ends */
     OP_LET_EQUAL, /* a == b */
     OP_LET_SUM,   /* a + b * c */
@@ -114,14 +119,19 @@ enum operand {
     OPERAND_ZERO,
     OPERAND_ONE,
     OPERAND_MINUS_ONE,
-    OPERAND_NOW,  /* the store's clock */
+    OPERAND_NOW,  /* the store's clock: leases and claims go by it, and it may leap */
+    OPERAND_WALL, /* the wall clock: milliseconds since 1970, for people */
     OPERAND_NULL, /* nothing at all: only for the columns of an insert, which it fails */
     OPERAND_CONSTANTS,
     OPERAND_NONE = OPERAND_ZERO,
     OPERAND_PARAM = 0x40, /* + i */
     OPERAND_VALUE = 0x80  /* + i */
 };
-#define ROW_NULL               INT64_MIN /* what OPERAND_NULL is worth */
+#define ROW_NULL INT64_MIN /* what OPERAND_NULL is worth */
+
+/* The two clocks never show equal numbers. The store's clock begins at 0 in a simulation, and on a
+ * server in the year 2000; the wall clock of a simulation is so far ahead of it. */
+#define PRIMITIVE_WALL_AHEAD   INT64_C(1700000000000)
 #define OPERAND_ARRAY(operand) ((operand) >> 6)
 #define OPERAND_PLACE(operand) ((operand)&0x3F)
 
@@ -143,7 +153,8 @@ struct op {
     bool skips;      /* SKIP LOCKED: a row that it would have to wait for is not there */
     bool fresh;      /* in one statement: sees the row as it now is, because it is reached through
                         an upsert, and not as the statement's snapshot has it */
-    uint8_t beside;  /* TEST_RESUMABLE, TEST_STUCK: the other column of the row */
+    uint8_t beside;  /* TEST_RESUMABLE, TEST_STUCK, FIND: another column of the row */
+    uint8_t order;   /* FIND: the column by which rows are ordered, the lowest first, then by key */
     bool joins;      /* in one statement: part of the update before it that wrote this row */
     const uint8_t *columns; /* INSERT, RECORD: an operand for each column */
 };
@@ -154,7 +165,7 @@ static inline enum op_lock op_lock_of(const struct op *op)
     if (op->lock != LOCK_USUAL) {
         return (enum op_lock)op->lock;
     }
-    return op->kind == OP_READ                             ? LOCK_NONE
+    return op->kind == OP_READ || op->kind == OP_FIND      ? LOCK_NONE
            : op->kind == OP_DELETE || op->kind == OP_CLAIM ? LOCK_UPDATE
                                                            : LOCK_NO_KEY_UPDATE;
 }

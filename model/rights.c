@@ -70,6 +70,7 @@ bool rights_allow(enum principal principal, const struct op *op)
     switch ((enum op_kind)op->kind) {
     case OP_READ:
     case OP_TEST:
+    case OP_FIND:
         return table_in(rights->reads, table) &&
                (op_lock_of(op) == LOCK_NONE || may_lock(rights, table));
     case OP_ADD:

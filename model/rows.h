@@ -372,6 +372,8 @@ enum seq_column {
     SEQ_ENDED_RUN,  /* ... and attempt */
     SEQ_ENDED_AT,   /* when the last run was taken away that was */
     SEQ_MOVE_COUNT, /* moves so far: each reads the seq at one count and leaves it at the next */
+    SEQ_RETRY,    /* FAIL: 1: it waits for its retry, and its event is not out (E-SEQ-2); else 0 */
+    SEQ_UNWANTED, /* it is to be cancelled; never written again */
     SEQ_COLUMNS
 };
 
@@ -395,7 +397,8 @@ enum seq_tally_column {
     SEQ_TALLY_LATE,     /* refused because the token no longer stands (E-SEQ-3) */
     SEQ_TALLY_RESULTS,  /* ... and it was the result of a run, not a heartbeat */
     SEQ_TALLY_OF,       /* the seq of the last that was refused as stale or late, */
-    SEQ_TALLY_AS,       /* ... and the state that was expected, or the attempt of the token */
+    SEQ_TALLY_AS,       /* ... and the state that was expected, or the attempt of the token; 8: a
+                           failure that waits for its retry */
     SEQ_TALLY_DRILLS,   /* illegal moves that were attempted on purpose */
     SEQ_TALLY_COLUMNS
 };

@@ -3,11 +3,12 @@
 #include "model/identity.h"
 #include "model/protocol.h"
 
-#define LOOK_SEQS    5 /* that one look shows */
-#define LOOK_VALUES  3 /* state, heartbeat, cancel at */
+#define FIND_VALUES  3 /* key, number, and cancel at where it counts */
+#define FINDS_MAX    4 /* of one look */
 #define TICKS        2 /* progress ticks of a run */
 #define TICKS_CANCEL 8 /* of one that is to be cancelled */
 #define ANY          INT64_MAX
+#define ANY_AGE      (-(INT64_C(1) << 60)) /* in ticks: older than what is far ahead */
 
 /* Where the values of a bundle's calls are; those of a look begin at 0. */
 enum value_place {
@@ -77,8 +78,8 @@ uint32_t seq_plan_retries(const struct seq_plan *plan, uint32_t fail_class)
     return retries;
 }
 
-/* Where a move to this state may come from. A retry is among them, but a failure that rests has its
- * event out and is final (E-SEQ-2): see call_contract. */
+/* Where a move to this state may come from. A retry is among them, but a failure whose event is out is
+ * final (E-SEQ-2): see call_contract. */
 static int64_t sources(enum seq_state to)
 {
     int64_t set = 0;
@@ -146,7 +147,7 @@ static void call_fail(struct bundle *next, const struct seq_actor *self,
     call_contract(next, self, self->target, SEQ_FAIL);
     BUNDLE_CALL(next, PRIMITIVE_SEQ_FAIL, CALL_REQUIRE, VALUE_RETRIED, seq_id(self->target),
                 SEQ_FAIL, fail_class, seq_plan_retries(plan, fail_class), ANY,
-                stripe_id(self->number), event_id(self->target));
+                event_id(self->target));
 }
 
 /* ---- bundles --------------------------------------------------------------------------------- */
@@ -160,25 +161,54 @@ static void build_admit(const struct seq_actor *self, const struct rules *rules,
     for (unsigned a = 0; a < rules->actors; a++) {
         BUNDLE_CALL(next, PRIMITIVE_SEQ_STRIPE, CALL_PLAIN, 0, stripe_id(a));
     }
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_ADMIT, CALL_UNLESS_DONE, 0, seq_id(self->at), self->at);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_ADMIT, CALL_UNLESS_DONE, 0, seq_id(self->at), self->at,
+                fate_of(RULES_OF(rules, seq_plan), self->at) == SEQ_FATE_CANCEL);
 }
 
-static uint32_t looked_at(const struct seq_actor *self, const struct rules *rules, uint32_t i)
+/* What each role looks for, the most urgent first. */
+static const struct search {
+    uint8_t state; /* enum seq_state */
+    bool waits;    /* a FAIL: for its retry */
+    bool lapsed;   /* its lease has expired */
+    bool unwanted; /* it is to be cancelled */
+    uint8_t then;  /* enum bundle_name: what is done with it */
+} searches[][FINDS_MAX] = {
+    [SEQ_DISPATCHER] = {{.then = BUNDLE_SEQ_LOOK}},
+    [SEQ_WORKER] = {{SEQ_DISPATCHED, .then = BUNDLE_SEQ_TAKE}, {.then = BUNDLE_SEQ_LOOK}},
+    [SEQ_RECLAIMER] = {{SEQ_IN_FLIGHT, .lapsed = true, .then = BUNDLE_SEQ_RECLAIM},
+                       {SEQ_FAIL, .waits = true, .then = BUNDLE_SEQ_RETRY},
+                       {.then = BUNDLE_SEQ_LOOK}},
+    [SEQ_CANCELLER] = {{SEQ_DISPATCHED, .unwanted = true, .then = BUNDLE_SEQ_CANCEL},
+                       {SEQ_IN_FLIGHT, .unwanted = true, .then = BUNDLE_SEQ_FORCE},
+                       {.then = BUNDLE_SEQ_LOOK}},
+    [SEQ_COMMITTER] = {{SEQ_SUCCESS, .then = BUNDLE_SEQ_COMMIT},
+                       {SEQ_SKIP, .then = BUNDLE_SEQ_COMMIT},
+                       {SEQ_FAIL, .then = BUNDLE_SEQ_COMMIT},
+                       {SEQ_CANCEL, .then = BUNDLE_SEQ_COMMIT}},
+};
+
+/* How many there are: those before the first that leads to nothing. */
+static int search_count(uint8_t role)
 {
-    CHECK(rules->jobs > 0);
-    return (self->at + i) % rules->jobs;
+    int count = 0;
+    while (count < FINDS_MAX && searches[role][count].then != BUNDLE_SEQ_LOOK) {
+        count++;
+    }
+    return count;
 }
 
-static uint32_t look_count(const struct rules *rules)
+/* One row each, by an index (SEQ-17). */
+static void build_look(uint8_t role, const struct rules *rules, struct bundle *next)
 {
-    return rules->jobs < LOOK_SEQS ? rules->jobs : LOOK_SEQS;
-}
-
-static void build_look(const struct seq_actor *self, const struct rules *rules, struct bundle *next)
-{
-    for (uint32_t i = 0; i < look_count(rules); i++) {
-        BUNDLE_CALL(next, PRIMITIVE_SEQ_LOOK, CALL_PLAIN, (int)i * LOOK_VALUES,
-                    seq_id(looked_at(self, rules, i)));
+    for (int i = 0; i < search_count(role); i++) {
+        const struct search *search = &searches[role][i];
+        if (search->unwanted) {
+            BUNDLE_CALL(next, PRIMITIVE_SEQ_UNWANTED, CALL_PLAIN, i * FIND_VALUES, search->state,
+                        ANY);
+        } else {
+            BUNDLE_CALL(next, PRIMITIVE_SEQ_NEXT, CALL_PLAIN, i * FIND_VALUES, search->state,
+                        search->waits, search->lapsed ? rules->timeout - 1 : ANY_AGE);
+        }
     }
 }
 
@@ -224,6 +254,7 @@ static void build_fail(const struct seq_actor *self, const struct seq_plan *plan
     call_fail(next, self, plan, seq_plan_result(plan, self->target, self->attempt).fail_class);
     call_end(next, self);
     call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
+    call_count(next, self, PRIMITIVE_SEQ_TERMINAL, 1);
 }
 
 static void rest_on_run(const struct seq_actor *self, struct bundle *next)
@@ -239,6 +270,17 @@ static void build_reclaim(const struct seq_actor *self, const struct rules *rule
     call_fail(next, self, RULES_OF(rules, seq_plan), SEQ_CLASS_LEASE_EXPIRED);
     BUNDLE_CALL(next, PRIMITIVE_SEQ_REVOKE, CALL_REQUIRE, VALUE_GUARD, seq_id(self->target));
     call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
+    call_count(next, self, PRIMITIVE_SEQ_TERMINAL, 1);
+}
+
+static void build_retry(const struct seq_actor *self, struct bundle *next)
+{
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_WAITS, CALL_UNLESS_DONE, VALUE_GUARD, seq_id(self->target),
+                SEQ_STATES, stripe_id(self->number));
+    call_move(next, self, self->target, SEQ_DISPATCHED);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_RETRY, CALL_REQUIRE, VALUE_GUARD, seq_id(self->target));
+    call_count(next, self, PRIMITIVE_SEQ_TERMINAL, -1);
+    call_count(next, self, PRIMITIVE_SEQ_DISPATCHED, 1);
 }
 
 static void build_cancel(const struct seq_actor *self, struct bundle *next)
@@ -332,6 +374,9 @@ static void next_of(struct actor *actor, const struct rules *rules, struct bundl
     case BUNDLE_SEQ_RECLAIM:
         build_reclaim(self, rules, next);
         break;
+    case BUNDLE_SEQ_RETRY:
+        build_retry(self, next);
+        break;
     case BUNDLE_SEQ_CANCEL:
         build_cancel(self, next);
         break;
@@ -351,40 +396,24 @@ static void next_of(struct actor *actor, const struct rules *rules, struct bundl
         BUNDLE_CALL(next, PRIMITIVE_SEQ_READ, CALL_PLAIN, 0, seq_id(self->target));
         break;
     default:
-        build_look(self, rules, next);
+        build_look(actor->role, rules, next);
     }
 }
 
 /* ---- what there is to do --------------------------------------------------------------------- */
 
-/* A seq as a look shows it. */
-struct sight {
-    uint32_t number;
-    int64_t state, heartbeat, cancel_at;
-};
-
-/* What the role would do with it, and from when on (*due); LOOK: nothing. */
-static enum bundle_name wish(enum seq_role role, const struct rules *rules, struct sight sight,
-                             int64_t *due)
+/* What is to be done with a seq that the search found. A run that is to be cancelled is asked to end
+ * first. */
+static enum bundle_name wish(const struct search *search, int64_t cancel_at)
 {
-    bool waits = sight.state == SEQ_DISPATCHED, runs = sight.state == SEQ_IN_FLIGHT;
-    *due = 0;
-    if (role == SEQ_WORKER) {
-        return waits ? BUNDLE_SEQ_TAKE : BUNDLE_SEQ_LOOK;
-    }
-    if (role == SEQ_COMMITTER) {
-        return seq_rules_terminal((enum seq_state)sight.state) ? BUNDLE_SEQ_COMMIT
-                                                               : BUNDLE_SEQ_LOOK;
-    }
-    if (role == SEQ_RECLAIMER) {
-        *due = sight.heartbeat + rules->timeout;
-        return runs ? BUNDLE_SEQ_RECLAIM : BUNDLE_SEQ_LOOK;
-    }
-    if (fate_of(RULES_OF(rules, seq_plan), sight.number) != SEQ_FATE_CANCEL || !(waits || runs)) {
-        return BUNDLE_SEQ_LOOK;
-    }
-    *due = runs && sight.cancel_at != 0 ? sight.cancel_at + rules->put_back : 0;
-    return waits ? BUNDLE_SEQ_CANCEL : sight.cancel_at == 0 ? BUNDLE_SEQ_ASK : BUNDLE_SEQ_FORCE;
+    bool asks = search->then == BUNDLE_SEQ_FORCE && cancel_at == 0;
+    return asks ? BUNDLE_SEQ_ASK : (enum bundle_name)search->then;
+}
+
+/* From when on the grace period of such a run is over. */
+static int64_t grace_ends(const struct search *search, const struct rules *rules, int64_t cancel_at)
+{
+    return wish(search, cancel_at) == BUNDLE_SEQ_FORCE ? cancel_at + rules->put_back : 0;
 }
 
 static bool is_halted(const struct rows *rows)
@@ -398,6 +427,21 @@ static bool is_idle(const struct actor *actor)
     return sends(ACTOR_IS(actor, seq_actor)) == BUNDLE_SEQ_LOOK;
 }
 
+/* From when on the search finds this seq, and there is something to do. For the simulation, which has
+ * no row read for it: an actor on a server looks again after a while. */
+static int64_t due_of(const struct search *search, const struct rules *rules,
+                      const struct rows *rows, uint32_t slot)
+{
+    if (row_get(rows, TABLE_SEQ, slot, SEQ_STATE) != search->state ||
+        row_get(rows, TABLE_SEQ, slot, SEQ_RETRY) != search->waits ||
+        row_get(rows, TABLE_SEQ, slot, SEQ_UNWANTED) < search->unwanted) {
+        return PROTOCOL_NEVER;
+    }
+    return search->lapsed
+               ? row_get(rows, TABLE_SEQ, slot, SEQ_HEARTBEAT) + rules->timeout
+               : grace_ends(search, rules, row_get(rows, TABLE_SEQ, slot, SEQ_CANCEL_AT));
+}
+
 static int64_t due(const struct actor *actor, const struct rules *rules,
                    const struct glance *glance)
 {
@@ -406,17 +450,11 @@ static int64_t due(const struct actor *actor, const struct rules *rules,
     }
     const struct rows *rows = glance->rows;
     int64_t earliest = PROTOCOL_NEVER;
-    for (uint32_t slot = 0; slot < rows->table[TABLE_SEQ].used && !is_halted(rows); slot++) {
-        struct sight sight = {
-            .number = (uint32_t)row_get(rows, TABLE_SEQ, slot, SEQ_NUMBER),
-            .state = row_get(rows, TABLE_SEQ, slot, SEQ_STATE),
-            .heartbeat = row_get(rows, TABLE_SEQ, slot, SEQ_HEARTBEAT),
-            .cancel_at = row_get(rows, TABLE_SEQ, slot, SEQ_CANCEL_AT),
-        };
-        int64_t from;
-        if (wish((enum seq_role)actor->role, rules, sight, &from) != BUNDLE_SEQ_LOOK &&
-            from < earliest) {
-            earliest = from;
+    int count = is_halted(rows) ? 0 : search_count(actor->role);
+    for (uint32_t slot = 0; slot < rows->table[TABLE_SEQ].used; slot++) {
+        for (int i = 0; i < count; i++) {
+            int64_t from = due_of(&searches[actor->role][i], rules, rows, slot);
+            earliest = from < earliest ? from : earliest;
         }
     }
     return earliest;
@@ -431,23 +469,21 @@ static void become_idle(struct seq_actor *self)
     self->worked = 0;
 }
 
-/* The first thing in sight that there is to do. */
+/* The most urgent of what was found. */
 static void choose(struct actor *actor, const struct rules *rules, const struct outcome *last)
 {
     struct seq_actor *self = ACTOR_IS(actor, seq_actor);
-    for (uint32_t i = 0; i < look_count(rules); i++) {
-        const int64_t *values = &last->values[(size_t)i * LOOK_VALUES];
-        struct sight sight = {looked_at(self, rules, i), values[0], values[1], values[2]};
-        int64_t from;
-        enum bundle_name name = wish((enum seq_role)actor->role, rules, sight, &from);
-        if (name != BUNDLE_SEQ_LOOK && from <= last->now) {
-            self->sends = (uint8_t)name;
-            self->target = sight.number;
-            self->asked = sight.cancel_at;
+    for (int i = 0; i < search_count(actor->role); i++) {
+        const struct search *search = &searches[actor->role][i];
+        const int64_t *found = &last->values[(size_t)i * FIND_VALUES];
+        int64_t asked = search->unwanted ? found[2] : 0;
+        if (found[0] != 0 && grace_ends(search, rules, asked) <= last->now) {
+            self->sends = (uint8_t)wish(search, asked);
+            self->target = (uint32_t)found[1];
+            self->asked = asked;
             return;
         }
     }
-    self->at = looked_at(self, rules, look_count(rules));
 }
 
 /* Progress, or the result of the run. */
@@ -604,7 +640,7 @@ uint32_t seq_missteps(const bool is_there[SEQ_STATES], bool drawn,
         for (int to = 0; to < SEQ_STATES && is_there[from]; to++) {
             enum seq_state one = (enum seq_state)from, other = (enum seq_state)to;
             bool wrong = seq_rules_pair(one, other) == SEQ_PAIR_ILLEGAL ||
-                         seq_rules_move(one, other) == SEQ_MOVE_RETRY;
+                         seq_rules_move(one, other) == SEQ_MOVE_RETRY; /* it is final */
             for (int w = !wrong ? 0 : drawn ? weight_of(one) : 1; w > 0; w--) {
                 pairs[count][0] = (uint8_t)from;
                 pairs[count++][1] = (uint8_t)to;

@@ -2,11 +2,15 @@
  * store, where reference/seq_memory.h is the same contract in the memory of one. Both decide by seq_rules.h.
  *
  *      dispatcher  admits every seq, then dispatches it                      moves 1
- *      worker      look -> take the lease -> progress ticks -> its result    moves 2, 3, 4, 5, 12
- *      reclaimer   look -> ends runs whose lease has expired                 moves 5, 12
+ *      worker      look -> take the lease -> progress ticks -> its result    moves 2, 3, 4, 5
+ *      reclaimer   look -> ends runs whose lease has expired; retries        moves 5, 12
  *      canceller   look -> cancels what was not begun; asks a run to end,
  *                  and forces it after the grace period                      moves 6, 7
  *      committer   look -> commits what has ended and told so                moves 8 to 11
+ *
+ * A look finds the next seq that there is something to do with, by an index: it reads a row or none,
+ * however many seqs there are (SEQ-17). A failure that the policy retries rests in TERMINAL_FAIL,
+ * without an event, until the reclaimer retries it in a transaction of its own (E-SEQ-1, E-SEQ-2).
  *
  * Between a look and the move that rests on it the seq may move on: every move names the token or
  * the state that it expects, and one that was overtaken is refused and counted (E-SEQ-3, E-SEQ-8).
@@ -64,7 +68,7 @@ struct seq_actor {
     uint8_t sent;   /* enum bundle_name: what was last */
     uint8_t beats;  /* worker: progress ticks of this run */
     uint32_t incarnation;
-    uint32_t at;     /* dispatcher: how far it is; else the first seq of the next look */
+    uint32_t at;     /* dispatcher: how far it is */
     uint32_t target; /* the number of the seq that it is about */
     int64_t attempt; /* worker: of its token */
     int64_t worked;  /* worker: ticks that it has been at work since it sent something */
@@ -97,7 +101,8 @@ struct rules;
 #define SEQ_MISSTEPS_MAX   (SEQ_MISSTEP_WEIGHT * SEQ_STATES * SEQ_STATES)
 
 /* The moves that nobody may make from states that some seq is in: the 51 pairs that are neither
- * legal nor a no-op, and the retry of a failure that rests (E-SEQ-2). Each once or, for a draw, as
+ * legal nor a no-op, and the retry of a failure that is final (E-SEQ-2), so that FAIL is there only if
+ * a final one is. Each once or, for a draw, as
  * often as it weighs: seqs are UNSEEN for long and rest in terminal states for a moment only. How
  * many there are. */
 uint32_t seq_missteps(const bool is_there[SEQ_STATES], bool drawn,

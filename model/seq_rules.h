@@ -51,7 +51,7 @@ enum seq_move {
     SEQ_MOVE_COMMIT_SKIP,    /* 9 */
     SEQ_MOVE_COMMIT_FAIL,    /* 10 */
     SEQ_MOVE_COMMIT_CANCEL,  /* 11 */
-    SEQ_MOVE_RETRY,          /* 12: FAIL -> DISPATCHED, only within the failing operation */
+    SEQ_MOVE_RETRY,          /* 12: FAIL -> DISPATCHED, before its event is out */
     SEQ_MOVES
 };
 

@@ -12,6 +12,7 @@ _Static_assert(ROW_COLUMNS_MAX <= 32, "a set of columns is 32 bits");
 #define TABLE(id, text, ...)
 #define FOREIGN_KEY(id, column, parent)
 #define WORDS(id, ...)
+#define INDEX(id, first, second, third)
 
 /* ---- names of values ------------------------------------------------------------------------- */
 
@@ -71,6 +72,14 @@ const struct foreign_key primitive_foreign_keys[TABLE_COUNT] = {
 #undef WORDS
 #define WORDS(id, ...) [TABLE_##id] = {__VA_ARGS__},
 static const struct table_words words[TABLE_COUNT] = {
+#include "model/tables.def"
+};
+
+#undef WORDS
+#define WORDS(id, ...)
+#undef INDEX
+#define INDEX(id, first, second, third) {TABLE_##id, {id##_##first, id##_##second, id##_##third}},
+const struct table_index table_indexes[TABLE_INDEXES] = {
 #include "model/tables.def"
 };
 

@@ -30,7 +30,7 @@ enum column_kind {
     COLUMN_FLAG,   /* 0 or 1 */
     COLUMN_BITS,   /* a set, a bit a member */
     COLUMN_TIME,   /* of the store's clock, and compared with it later; 0: none */
-    COLUMN_STAMP,  /* of the store's clock, kept as evidence only; 0: none */
+    COLUMN_STAMP,  /* of the wall clock, kept as evidence only; 0: none */
     COLUMN_DATA,   /* what work reads or makes; a text is its hash */
     COLUMN_ID,     /* an identity that is no key of a table here; 0: none */
     COLUMN_REF,    /* the key of a row of `of`; 0: none */
@@ -72,6 +72,15 @@ struct table {
     uint32_t columns; /* the key apart */
     struct column column[ROW_COLUMNS_MAX];
 };
+
+/* An index by which rows are found (OP_FIND): of two columns, then of the column of the order, then of
+ * the key. */
+struct table_index {
+    uint8_t table; /* enum row_table */
+    uint8_t columns[3];
+};
+#define TABLE_INDEXES 2
+extern const struct table_index table_indexes[TABLE_INDEXES];
 
 const struct table *table_get(enum row_table table);
 const struct table_words *table_words(enum row_table table);

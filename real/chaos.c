@@ -4,6 +4,7 @@
 #include "real/part.h"
 #include "real/queue_fault.h"
 #include "real/rival.h"
+#include "real/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,7 @@ struct watch {
     uint64_t owed_later[CHAOS_KINDS]; /* whether they count is told when all is over */
     struct orphan orphans[ORPHANS_MAX];
     size_t orphan_count;
+    int64_t ahead;                        /* how far the store's clock has leapt */
     struct store_pg *admin;               /* NULL: not connected */
     uint64_t provoked[ABORT_CLASS_COUNT]; /* aborts, by enum abort_class */
     struct chaos_report *report;
@@ -262,7 +264,7 @@ static void chaos_go_on(struct watch *watch, unsigned actor)
 static void stand_still(struct watch *watch, unsigned actor, int64_t ms)
 {
     struct child *child = &watch->children[actor];
-    child->stopped_at = driver_now() + watch->page->clock;
+    child->stopped_at = driver_now() + watch->ahead;
     child->resume_at = driver_now() + ms;
     child->claimed = watch->page->actors[actor].holds;
 }
@@ -273,7 +275,7 @@ static void chaos_wake(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
     bool lapsed =
-        driver_now() + watch->page->clock - child->stopped_at > watch->chaos->driver.rules->timeout;
+        driver_now() + watch->ahead - child->stopped_at > watch->chaos->driver.rules->timeout;
     child->resume_at = 0;
     count(watch, lapsed ? CHAOS_STOP : CHAOS_SHORT_STOP, child->claimed);
     chaos_go_on(watch, actor);
@@ -553,9 +555,11 @@ static void contend(struct watch *watch, unsigned actor, enum chaos_kind kind)
 
 static struct queue_at queue_of(struct watch *watch)
 {
-    return (struct queue_at){.store = admin(watch),
-                             .schema = watch->chaos->driver.schema,
-                             .now = driver_now() + watch->page->clock};
+    struct queue_at at = {.store = admin(watch), .schema = watch->chaos->driver.schema};
+    if (at.store != NULL) {
+        (void)store_pg_now(at.store, &at.now);
+    }
+    return at;
 }
 
 /* The history shows at the end whether it was claimed. */
@@ -614,7 +618,7 @@ static bool overtake(struct watch *watch, unsigned actor, uint32_t most)
     struct shared_actor *shared = &watch->page->actors[actor];
     owe(watch, actor, CHAOS_REORDER);
     watch->children[actor].stands = false;
-    bool done = rival_overtake(&rival, driver_now() + watch->page->clock, most, &shared->kept_off);
+    bool done = rival_overtake(&rival, queue_of(watch).now, most, &shared->kept_off);
     if (!done) {
         watch->children[actor].owed = 0;
         shared->struck = SHARED_UNHARMED;
@@ -622,12 +626,20 @@ static bool overtake(struct watch *watch, unsigned actor, uint32_t most)
     return done;
 }
 
-/* The clock leaps: claims lapse earlier or later than they were granted for. */
+/* The store's clock leaps: claims lapse earlier or later than they were granted for. */
 static void leap(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
 {
-    bool ahead = fault->kind == CHAOS_CLOCK_FORWARD;
+    char script[SCHEMA_SCRIPT_SIZE];
+    struct store_pg *store = admin(watch);
+    int64_t by =
+        fault->kind == CHAOS_CLOCK_FORWARD ? (int64_t)fault->amount : -(int64_t)fault->amount;
+    schema_leap_script(watch->chaos->driver.schema, watch->ahead + by, script);
+    if (store == NULL || !store_pg_run(store, script)) {
+        watch->report->missed++;
+        return;
+    }
+    watch->ahead += by;
     count(watch, (enum chaos_kind)fault->kind, watch->page->actors[actor].holds);
-    watch->page->clock += ahead ? (int64_t)fault->amount : -(int64_t)fault->amount;
 }
 
 /* Releases the claims of dead actors as soon as none of their transactions can commit any more. */

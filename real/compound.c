@@ -152,7 +152,7 @@ static const char template[] =
     "  INSERT INTO {message} (id, kind, job, activity, node, guid, source, dimension, answer,\n"
     "      content, pendings, round, head, spawned_by, visible_at, epoch)\n"
     "    SELECT n[i], n[i + 1], n[i + 2], n[i + 3], n[i + 4], n[i + 5], n[i + 6], n[i + 7],\n"
-    "        n[i + 8], n[i + 9], n[i + 10], n[i + 11], n[i + 12], n[i + 13], $11 + n[i + 14],\n"
+    "        n[i + 8], n[i + 9], n[i + 10], n[i + 11], n[i + 12], n[i + 13], {now} + n[i + 14],\n"
     "        n[i + 15]\n"
     "      FROM j LEFT JOIN k ON true, (SELECT $10 AS n) AS p,\n"
     "           generate_series(1, cardinality(n), 16) AS i\n"

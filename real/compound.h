@@ -8,7 +8,7 @@
  *
  * Children are two arrays, so that one text serves any number of them. Parameters:
  *   $1 activity, $2 its marker's weight, $3 GUID, $4 job, $5 delta, $6 GUID marker's weight,
- *   $7 snapshot's weight, $8 the task to close, 0: none, $9 activities, $10 messages, $11 the clock
+ *   $7 snapshot's weight, $8 the task to close, 0: none, $9 activities, $10 messages
  *
  * (CP1) What is written hangs on the GUID's marker, tested under the row's lock (E-ACL-25). Rows are
  *       locked in the order of (PM3): activity, GUID, job, task; then rows are inserted (E-ACL-28).
@@ -26,7 +26,7 @@
 #define COMPOUND_MESSAGE_WIDTH   16
 #define COMPOUND_ACTIVITIES_SIZE (BUNDLE_CALLS_MAX * COMPOUND_ACTIVITY_WIDTH)
 #define COMPOUND_MESSAGES_SIZE   (BUNDLE_CALLS_MAX * COMPOUND_MESSAGE_WIDTH)
-#define COMPOUND_PARAMS          (COMPOUND_NUMBERS + 3)
+#define COMPOUND_PARAMS          (COMPOUND_NUMBERS + 2)
 #define COMPOUND_GUARD           1 /* the call whose miss skips the rest */
 
 struct compound {

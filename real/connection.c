@@ -16,12 +16,12 @@
 
 const Oid connection_types[CONNECTION_PARAMS_MAX] = {
     BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID,
-    BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID};
-_Static_assert(CONNECTION_PARAMS_MAX == 16, "as many types, lengths and formats");
+    BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID};
+_Static_assert(CONNECTION_PARAMS_MAX == 15, "as many types, lengths and formats");
 
 const Oid connection_compound_types[COMPOUND_PARAMS] = {
-    BIGINT_OID, BIGINT_OID, BIGINT_OID,  BIGINT_OID,  BIGINT_OID, BIGINT_OID,
-    BIGINT_OID, BIGINT_OID, BIGINTS_OID, BIGINTS_OID, BIGINT_OID};
+    BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID,  BIGINT_OID,
+    BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINTS_OID, BIGINTS_OID};
 
 void connection_explain(struct error *error, const char *what, const char *message)
 {
@@ -124,20 +124,21 @@ bool connection_settle(PGconn *connection, const char *schema)
 void connection_remember(struct connection_statement *statement, const struct sql_statement *sql,
                          const struct call *call, int index)
 {
-    *statement = (struct connection_statement){
-        .params = sql->params, .places_count = sql->places_count, .message = sql->message};
+    *statement = (struct connection_statement){.params = sql->params,
+                                               .places_count = sql->places_count,
+                                               .wall = sql->wall,
+                                               .message = sql->message};
     memcpy(statement->places, sql->places, sizeof statement->places);
     snprintf(statement->name, sizeof statement->name, "p%u_%u_%d", call->primitive, call->mode,
              index);
 }
 
 void connection_params(struct connection_params *params, const struct bundle *bundle,
-                       const struct call *call, int count, int64_t now)
+                       const struct call *call, int count)
 {
-    CHECK(count < CONNECTION_PARAMS_MAX);
-    for (int p = 0; p <= count; p++) {
-        int64_t value = p < count ? bundle->params[call->params + p] : now;
-        params->numbers[p] = htobe64((uint64_t)value);
+    CHECK(count <= CONNECTION_PARAMS_MAX);
+    for (int p = 0; p < count; p++) {
+        params->numbers[p] = htobe64((uint64_t)bundle->params[call->params + p]);
         params->values[p] = (const char *)&params->numbers[p];
     }
 }
@@ -145,10 +146,8 @@ void connection_params(struct connection_params *params, const struct bundle *bu
 bool connection_send(PGconn *connection, const struct connection_statement *statement,
                      const struct connection_params *params)
 {
-    static const int lengths[CONNECTION_PARAMS_MAX] = {8, 8, 8, 8, 8, 8, 8, 8,
-                                                       8, 8, 8, 8, 8, 8, 8, 8};
-    static const int formats[CONNECTION_PARAMS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1,
-                                                       1, 1, 1, 1, 1, 1, 1, 1};
+    static const int lengths[CONNECTION_PARAMS_MAX] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8};
+    static const int formats[CONNECTION_PARAMS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     return PQsendQueryPrepared(connection, statement->name, statement->params, params->values,
                                lengths, formats, 1);
 }
@@ -180,22 +179,21 @@ static int put_array(unsigned char *to, const int64_t *numbers, uint32_t count)
     return (int)(at - to);
 }
 
-bool connection_send_compound(PGconn *connection, const char *name, const struct compound *compound,
-                              int64_t now)
+bool connection_send_compound(PGconn *connection, const char *name, const struct compound *compound)
 {
-    uint64_t numbers[COMPOUND_NUMBERS + 1];
+    uint64_t numbers[COMPOUND_NUMBERS];
     unsigned char activities[ARRAY_SIZE(COMPOUND_ACTIVITIES_SIZE)];
     unsigned char messages[ARRAY_SIZE(COMPOUND_MESSAGES_SIZE)];
     const char *values[COMPOUND_PARAMS];
     int lengths[COMPOUND_PARAMS], formats[COMPOUND_PARAMS];
-    for (int p = 0; p < COMPOUND_PARAMS; p++) {
-        int number = p < COMPOUND_NUMBERS ? p : COMPOUND_NUMBERS;
-        int64_t value = p < COMPOUND_NUMBERS ? compound->numbers[p] : now;
-        numbers[number] = htobe64((uint64_t)value);
-        values[p] = (const char *)&numbers[number];
+    for (int p = 0; p < COMPOUND_NUMBERS; p++) {
+        numbers[p] = htobe64((uint64_t)compound->numbers[p]);
+        values[p] = (const char *)&numbers[p];
         lengths[p] = sizeof *numbers;
         formats[p] = 1;
     }
+    formats[COMPOUND_NUMBERS] = 1;
+    formats[COMPOUND_NUMBERS + 1] = 1;
     values[COMPOUND_NUMBERS] = (const char *)activities;
     lengths[COMPOUND_NUMBERS] = put_array(activities, compound->activity, compound->activities);
     values[COMPOUND_NUMBERS + 1] = (const char *)messages;

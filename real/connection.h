@@ -12,7 +12,7 @@
 
 #define CONNECTION_MODES          3                       /* enum call_mode */
 #define CONNECTION_STATEMENTS_MAX (PRIMITIVE_OPS_MAX + 1) /* of a primitive in a mode */
-#define CONNECTION_PARAMS_MAX     (PRIMITIVE_PARAMS_MAX + 1)
+#define CONNECTION_PARAMS_MAX     PRIMITIVE_PARAMS_MAX
 
 /* "what: message" in one line; libpq ends its messages with a newline, and may have several. */
 void connection_explain(struct error *error, const char *what, const char *message);
@@ -42,7 +42,7 @@ struct connection_statement {
     char name[32];
     uint8_t params, places_count;
     uint8_t places[PRIMITIVE_VALUES_MAX];
-    bool message;
+    bool wall, message;
 };
 
 /* The statements of a primitive in a mode. */
@@ -56,13 +56,13 @@ void connection_remember(struct connection_statement *statement, const struct sq
 
 extern const Oid connection_types[CONNECTION_PARAMS_MAX]; /* all are bigint */
 
-/* A call's parameters and the clock, as they are sent. Points into itself: not to be copied. */
+/* A call's parameters as they are sent. Points into itself: not to be copied. */
 struct connection_params {
     uint64_t numbers[CONNECTION_PARAMS_MAX];
     const char *values[CONNECTION_PARAMS_MAX];
 };
 void connection_params(struct connection_params *params, const struct bundle *bundle,
-                       const struct call *call, int count, int64_t now);
+                       const struct call *call, int count);
 
 /* Sends it and does not wait; the answer is binary. */
 bool connection_send(PGconn *connection, const struct connection_statement *statement,
@@ -71,8 +71,8 @@ bool connection_send(PGconn *connection, const struct connection_statement *stat
 /* The same for a compound. */
 #define CONNECTION_COMPOUND "compound"
 extern const Oid connection_compound_types[COMPOUND_PARAMS];
-bool connection_send_compound(PGconn *connection, const char *name, const struct compound *compound,
-                              int64_t now);
+bool connection_send_compound(PGconn *connection, const char *name,
+                              const struct compound *compound);
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 

@@ -192,9 +192,8 @@ static void await_broken_off(const struct driver *driver, struct station *statio
     int64_t transaction = 0;
     bool gone = broken_off == 0, freed = shared->holds;
     while ((!gone || !freed) && driver_now() < driver->give_up_at) {
-        const struct queue_at at = {.store = station->as[PRINCIPAL_NONE],
-                                    .schema = driver->schema,
-                                    .now = driver_now() + driver->page->clock};
+        struct queue_at at = {.store = station->as[PRINCIPAL_NONE], .schema = driver->schema};
+        (void)store_pg_now(at.store, &at.now);
         gone = gone || queue_fault_is_gone(&at, broken_off, 0);
         freed = freed || (gone && queue_fault_release(&at, claimer, &transaction) &&
                           (broken_off == 0 || queue_fault_release(&at, broken_off, &transaction)));
@@ -231,8 +230,7 @@ static bool driver_step(const struct driver *driver, unsigned number, struct sta
     station->asked = station->as[bundle.principal];
     CHECK(station->asked != NULL);
     shared->spared = real_part_spares(driver->rules, &performer->actor, &bundle);
-    if (!shared_execute(driver->page, number, station->asked, &bundle,
-                        driver_now() + driver->page->clock, &outcome)) {
+    if (!shared_execute(driver->page, number, station->asked, &bundle, &outcome)) {
         return false;
     }
     station->refused = outcome.kind == OUTCOME_REFUSED;

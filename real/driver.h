@@ -5,8 +5,8 @@
  * so that the few connections serve all actors. If none is free (53300) it waits a moment, and the
  * engine decides (E-CUT-15).
  *
- * Time is the machine's monotonic clock in milliseconds plus the offset in the page. All processes
- * read the same clock, and it may leap. */
+ * Leases and claims go by the server's clock (schema.h), which chaos.h lets leap. The machine's own
+ * monotonic clock bounds how long the bench waits. */
 #ifndef REAL_DRIVER_H
 #define REAL_DRIVER_H
 

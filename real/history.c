@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MS_OF(time) "(date_part('epoch', " time ") * 1000)::bigint"
+
 struct page {
     struct text text;
     bool locks; /* isolation and advisory locks are recorded, too */
@@ -91,7 +93,9 @@ void history_script(const char *schema, uint64_t tables, bool locks,
         &page.text,
         "CREATE TABLE %s.history (seq bigserial PRIMARY KEY, xid bigint NOT NULL, tab bigint NOT "
         "NULL, kind bigint NOT NULL, isolation bigint NOT NULL DEFAULT 0, locked bigint NOT NULL "
-        "DEFAULT 0, backend bigint NOT NULL DEFAULT pg_backend_pid()",
+        "DEFAULT 0, backend bigint NOT NULL DEFAULT pg_backend_pid(), wall_from bigint NOT NULL "
+        "DEFAULT " MS_OF("transaction_timestamp()") ", wall_to bigint NOT NULL DEFAULT " MS_OF(
+            "clock_timestamp()"),
         schema);
     for (int c = 0; c <= ROW_COLUMNS_MAX; c++) {
         text_put(&page.text, ", c%d bigint NOT NULL DEFAULT 0", c);
@@ -125,8 +129,10 @@ static void read_row(void *context, const int64_t *row)
                                     .table = (enum row_table)row[1],
                                     .kind = (enum row_change_kind)row[2],
                                     .isolation = row[3],
-                                    .locked = row[4]};
-    memcpy(change.row, row + 5, sizeof change.row);
+                                    .locked = row[4],
+                                    .wall_from = row[5],
+                                    .wall_to = row[6]};
+    memcpy(change.row, row + 7, sizeof change.row);
     reading->each(reading->context, &change);
 }
 
@@ -146,7 +152,8 @@ bool history_read(struct store_pg *store, const char *schema, history_reader *ea
     const char *committed = has_timestamps(store)
                                 ? "pg_xact_commit_timestamp((xid % (1::bigint << 32))::text::xid)"
                                 : "0";
-    int used = snprintf(text, sizeof text, "SELECT xid, tab, kind, isolation, locked");
+    int used =
+        snprintf(text, sizeof text, "SELECT xid, tab, kind, isolation, locked, wall_from, wall_to");
     for (int c = 0; c <= ROW_COLUMNS_MAX; c++) {
         used += snprintf(text + used, sizeof text - (size_t)used, ", c%d", c);
     }

@@ -4,8 +4,8 @@
  * The triggers run with the rights of the record's owner (SECURITY DEFINER), so that a writer needs
  * no right to it.
  *
- * Facts that no row shows come from the server, not from the client: transaction_isolation, and
- * pg_locks of the backend.
+ * Facts that no row shows come from the server, not from the client: transaction_isolation, pg_locks
+ * of the backend, and its wall clock.
  *
  * (I1) A change is recorded exactly if its transaction commits.
  * (I2) Transactions are read in commit order, by the server's commit timestamps. A transaction that
@@ -34,6 +34,7 @@ struct history_change {
     enum row_change_kind kind;
     int64_t isolation; /* enum observed_isolation, as the server says; 0: it was not asked */
     int64_t locked;    /* of the ids in the row: the one whose advisory lock was held; 0: none */
+    int64_t wall_from, wall_to; /* the server's wall clock when the transaction began, and now */
     int64_t row[1 + ROW_COLUMNS_MAX]; /* key first */
 };
 

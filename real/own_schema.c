@@ -95,12 +95,16 @@ static bool take_hold(PGconn *connection, const char *name)
 static bool make_on(PGconn *connection, const struct own_schema *own,
                     const struct own_schema_plan *plan)
 {
-    char script[SCHEMA_SCRIPT_SIZE];
+    char script[SCHEMA_SCRIPT_SIZE], clocks[SCHEMA_SCRIPT_SIZE] = "";
     schema_create_script(own->name, plan->tables, script);
+    if (plan->lockstep) {
+        schema_lockstep_script(own->name, clocks);
+    }
     return connection_run(connection, "SET client_min_messages = warning") &&
            (plan->unmarked || take_hold(connection, own->name)) &&
            connection_run(connection, "BEGIN") && connection_run(connection, script) &&
-           write_comment(connection, own, plan) && connection_run(connection, "COMMIT");
+           connection_run(connection, clocks) && write_comment(connection, own, plan) &&
+           connection_run(connection, "COMMIT");
 }
 
 bool own_schema_make(struct own_schema *own, const struct own_schema_plan *plan,

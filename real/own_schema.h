@@ -42,6 +42,7 @@ struct own_schema_plan {
     const char *verb;  /* lower-case letters: "real" makes assay_real_0f3a... */
     const char *about; /* the comment */
     uint64_t tables;   /* TABLE_SET */
+    bool lockstep;     /* its clocks are set by each connection (schema.h) */
     bool unmarked;     /* it is kept, or the whole server is temporary: no mark, no lock */
 };
 

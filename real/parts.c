@@ -128,12 +128,15 @@ const struct real_part real_part_pipeline = {.left = "%s.message",
                                              .must_resolve_unknown =
                                                  BIT(MARK) | BIT(REVIEW) | BIT(CUT) | BIT(VERIFY),
                                              .illegal_move = trespass};
-/* A seq is on its way, and Stage1 has not failed. */
+/* A seq is on its way, as the counters say, and Stage1 has not failed: no row of a seq is read
+ * (SEQ-17). Asked once the dispatcher is done: no seq is UNSEEN. */
 const struct real_part real_part_seq = {
-    .left = "%s.seq WHERE state <> 7 AND NOT EXISTS (SELECT FROM %s.stage WHERE stage.seq <> 0)",
+    .left =
+        "(SELECT FROM %s.seq_tally WHERE NOT EXISTS (SELECT FROM %s.stage WHERE stage.seq <> 0) "
+        "HAVING sum(dispatched + in_flight + terminal) <> 0) AS rest",
     .must_resolve_unknown = BIT(SEQ_ADMIT) | BIT(SEQ_DISPATCH) | BIT(SEQ_TAKE) | BIT(SEQ_FINISH) |
                             BIT(SEQ_FAIL), /* to commit a second time is counted */
     .skip_is_ambiguous = true,
-    .targets = "SELECT number, state FROM %s.seq ORDER BY number",
+    .targets = "SELECT number, state FROM %s.seq WHERE retry = 0 ORDER BY number",
     .refused = "SELECT coalesce(sum(illegal), 0)::bigint FROM %s.seq_tally",
     .illegal_move = err};

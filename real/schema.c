@@ -5,7 +5,10 @@
 #include "model/table.h"
 #include "model/text.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define SCHEMA_CLOCK_EPOCH_MS INT64_C(946684800000) /* 2000-01-01, as on PostgreSQL */
 
 bool schema_name_is_sound(const char *name)
 {
@@ -45,6 +48,36 @@ static void create_table(struct text *text, const char *schema, enum row_table t
     text_put(text, ");\n");
 }
 
+static void put_index(struct text *text, const char *schema, const struct table_index *index,
+                      uint64_t tables)
+{
+    enum row_table table = (enum row_table)index->table;
+    if (table_in(tables, table)) {
+        text_put(text, "CREATE INDEX ON %s.%s (%s, %s, %s, id);\n", schema, schema_table(table),
+                 schema_column(table, index->columns[0]), schema_column(table, index->columns[1]),
+                 schema_column(table, index->columns[2]));
+    }
+}
+
+static void put_function(struct text *text, const char *name, const char *function,
+                         const char *traits, const char *body)
+{
+    text_put(text,
+             "CREATE OR REPLACE FUNCTION %s.%s() RETURNS bigint LANGUAGE sql %s AS $$ SELECT %s "
+             "$$;\n",
+             name, function, traits, body);
+}
+
+#define MS_OF(time) "(date_part('epoch', " time ") * 1000)::bigint"
+
+static void put_clock(struct text *text, const char *name, int64_t ahead)
+{
+    char body[160];
+    snprintf(body, sizeof body, MS_OF("transaction_timestamp()") " - %" PRId64,
+             SCHEMA_CLOCK_EPOCH_MS - ahead);
+    put_function(text, name, SCHEMA_CLOCK, "STABLE", body);
+}
+
 /* Parents come first: the order of enum row_table. */
 void schema_create_script(const char *name, uint64_t tables, char script[SCHEMA_SCRIPT_SIZE])
 {
@@ -59,6 +92,11 @@ void schema_create_script(const char *name, uint64_t tables, char script[SCHEMA_
     if (table_in(tables, TABLE_MESSAGE)) { /* what a claim asks */
         text_put(&text, "CREATE INDEX ON %s.message (visible_at, id);\n", name);
     }
+    for (int i = 0; i < TABLE_INDEXES; i++) {
+        put_index(&text, name, &table_indexes[i], tables);
+    }
+    put_clock(&text, name, 0);
+    put_function(&text, name, SCHEMA_WALL, "VOLATILE", MS_OF("clock_timestamp()"));
     text_put(&text,
              "CREATE FUNCTION %s." SCHEMA_REFUSE "(reason bigint) RETURNS bigint\n"
              "LANGUAGE plpgsql AS $$ BEGIN\n"
@@ -67,6 +105,21 @@ void schema_create_script(const char *name, uint64_t tables, char script[SCHEMA_
              "    MESSAGE = 'the bundle is refused, reason ' || reason;\n"
              "END $$;\n",
              name);
+}
+
+void schema_leap_script(const char *name, int64_t ahead, char script[SCHEMA_SCRIPT_SIZE])
+{
+    CHECK(schema_name_is_sound(name));
+    struct text text = text_begin(script, SCHEMA_SCRIPT_SIZE);
+    put_clock(&text, name, ahead);
+}
+
+void schema_lockstep_script(const char *name, char script[SCHEMA_SCRIPT_SIZE])
+{
+    CHECK(schema_name_is_sound(name));
+    struct text text = text_begin(script, SCHEMA_SCRIPT_SIZE);
+    put_function(&text, name, SCHEMA_CLOCK, "STABLE", "current_setting('assay.clock')::bigint");
+    put_function(&text, name, SCHEMA_WALL, "VOLATILE", "current_setting('assay.wall')::bigint");
 }
 
 void schema_drop_script(const char *name, char script[SCHEMA_SCRIPT_SIZE])

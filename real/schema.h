@@ -7,11 +7,15 @@
  * (H2) A cell is a bigint and never null: 0 means "none", as in the rows of the simulation (R1).
  * (H3) A schema that is there already is not touched: making it again fails.
  * (H4) A name that passes schema_name_is_sound needs no quotes in SQL.
- * (H5) A foreign key to a table that is not made is not made. */
+ * (H5) A foreign key to a table that is not made is not made.
+ * (H6) What time it is, the server says: no statement gets the time from its client, unless the
+ *      schema was made for lockstep (E-SEQ-13). */
 #ifndef REAL_SCHEMA_H
 #define REAL_SCHEMA_H
 
 #include "model/table.h"
+
+#include <inttypes.h>
 
 #define SCHEMA_NAME_SIZE   48
 #define SCHEMA_SCRIPT_SIZE 16384
@@ -20,6 +24,20 @@
  * refusal's number in three digits. PostgreSQL and the standard leave this class alone. */
 #define SCHEMA_REFUSE        "refuse"
 #define SCHEMA_REFUSAL_CLASS "AS"
+
+/* The clocks of a schema, functions without arguments that return bigint, in milliseconds. The store's
+ * clock, by which claims and leases go, is one moment for a whole transaction and counts from the
+ * year 2000; the wall clock counts from 1970. Both are the server's. */
+#define SCHEMA_CLOCK "store_clock"
+#define SCHEMA_WALL  "wall_clock"
+
+/* The store's clock leaps: it is so far ahead of the server's. */
+void schema_leap_script(const char *name, int64_t ahead, char script[SCHEMA_SCRIPT_SIZE]);
+
+/* For lockstep with a simulation: the clocks are what each connection sets them to. */
+#define SCHEMA_SET_CLOCK "SET assay.clock = '%" PRId64 "'"
+#define SCHEMA_SET_WALL  "SET assay.wall = '%" PRId64 "'"
+void schema_lockstep_script(const char *name, char script[SCHEMA_SCRIPT_SIZE]);
 
 /* Lower-case letters, digits and '_', no digit first, shorter than SCHEMA_NAME_SIZE, and not one of
  * PostgreSQL's own (pg_...). */

@@ -272,9 +272,10 @@ bool shared_is_to_err(struct shared_page *page, unsigned number, uint32_t *amoun
 /* ---- messages that are hidden ---------------------------------------------------------------- */
 
 /* Hides what this transaction has published, before any other sees it. */
-static void delay(const struct point *point, struct store_pg *store, int64_t now)
+static void delay(const struct point *point, struct store_pg *store)
 {
     char text[300];
+    int64_t now = store_pg_time(store);
     const char *schema = store_pg_schema(store);
     const struct shared_breakpoint *breakpoint = hit(point, SHARED_DELAYS, SHARED_BEFORE_COMMIT);
     if (breakpoint == NULL) {
@@ -433,15 +434,15 @@ static enum shared_act cut_awaited(const struct point *point, struct store_pg *s
 }
 
 /* Sends COMMIT separately from the statements. */
-static void send_in_parts(struct point *point, struct store_pg *store, int64_t now)
+static void send_in_parts(struct point *point, struct store_pg *store)
 {
-    bool open = store_pg_send_open(store, point->bundle, now);
+    bool open = store_pg_send_open(store, point->bundle, STORE_PG_SERVERS_TIME);
     point->shared->backend = store_pg_backend(store);
     if (!open) {
         store_pg_send_commit(store);
         return;
     }
-    delay(point, store, now);
+    delay(point, store);
     pass(point, SHARED_BEFORE_COMMIT);
     enum shared_act how = cut_awaited(point, store);
     if (how != SHARED_STOPS) {
@@ -493,7 +494,7 @@ static void note_outcome(const struct point *point, const struct store_pg *store
 }
 
 bool shared_execute(struct shared_page *page, unsigned number, struct store_pg *store,
-                    const struct bundle *bundle, int64_t now, struct outcome *outcome)
+                    const struct bundle *bundle, struct outcome *outcome)
 {
     struct point point = {.page = page, .shared = &page->actors[number], .bundle = bundle};
     point.shared->bundle = bundle->name;
@@ -507,9 +508,9 @@ bool shared_execute(struct shared_page *page, unsigned number, struct store_pg *
     }
     point.shared->sending = digest(bundle, false);
     if (is_awaited_inside(&point)) {
-        send_in_parts(&point, store, now);
+        send_in_parts(&point, store);
     } else {
-        store_pg_send(store, bundle, now);
+        store_pg_send(store, bundle, STORE_PG_SERVERS_TIME);
         point.shared->moment = store_pg_backend(store) != 0 ? SHARED_SENT : SHARED_AT_REST;
     }
     if (bundle_claims(bundle)) {
@@ -518,7 +519,7 @@ bool shared_execute(struct shared_page *page, unsigned number, struct store_pg *
     bool told = store_pg_receive(store, outcome);
     point.shared->backend = store_pg_backend(store);
     if (told && bundle_claims(bundle)) {
-        note_look(&point, now);
+        note_look(&point, outcome->now);
     }
     if (told) {
         note_outcome(&point, store, outcome);

@@ -170,7 +170,6 @@ struct shared_page {
     atomic_ulong sent[BUNDLE_NAME_COUNT]; /* transactions by what they are for */
     atomic_uint dsn_changes;              /* 0: the server is where it was */
     char dsn[2][SHARED_DSN_SIZE];         /* written in turn: the last one is whole */
-    atomic_llong clock;                   /* how far the store's clock is ahead of the machine's */
     atomic_ulong answered;                /* answers that differed from the first */
     atomic_ulong forbidden;               /* 42501: what a principal may not do */
     atomic_ulong disturbance_count;
@@ -228,6 +227,6 @@ void shared_work(struct shared_page *page, const struct side_effect *effect);
 
 /* store_pg_execute, with the breakpoints that await it. */
 bool shared_execute(struct shared_page *page, unsigned number, struct store_pg *store,
-                    const struct bundle *bundle, int64_t now, struct outcome *outcome);
+                    const struct bundle *bundle, struct outcome *outcome);
 
 #endif

@@ -54,6 +54,12 @@ static const char *const templates[] = {
                  "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN taken.id IS NULL THEN {failed}\n"
                  "            ELSE 0::bigint END, taken.*\n"
                  "  FROM (SELECT) AS one LEFT JOIN taken ON true",
+    /* By an index of exactly these columns (PM6). */
+    [OP_FIND] = "WITH cell AS MATERIALIZED (\n"
+                "  SELECT t.id AS was FROM {table} AS t WHERE {place} AND {gate}\n"
+                "    ORDER BY {order} LIMIT 1)\n"
+                "SELECT CASE WHEN {gate} THEN 0::bigint END{values}\n"
+                "  FROM (SELECT) AS one LEFT JOIN cell ON true",
     /* One class of keys a schema (E-CUT-17). Where two ids share a hash one waits for nothing. */
     [OP_ADVISORY] = "SELECT CASE WHEN {gate} THEN 0 * length(pg_advisory_xact_lock(\n"
                     "  hashtext('{class}'), hashtext({key}::text))::text)::bigint END",
@@ -83,30 +89,31 @@ struct whole {
 };
 
 static const struct whole wholes[] = {
-    /* $1 message, $2 epoch, $3 ticks, $4 now; also PUT_BACK, which is the same list */
+    /* $1 message, $2 epoch, $3 ticks; also PUT_BACK, which is the same list */
     {&primitive_table[PRIMITIVE_EXTEND],
      true,
      "WITH cell AS MATERIALIZED (\n"
      "  SELECT t.epoch = $2 AS passed FROM {message} AS t WHERE t.id = $1 AND {gate}\n"
      "    FOR NO KEY UPDATE), written AS (\n"
-     "  UPDATE {message} AS t SET visible_at = $4 + $3 FROM cell WHERE t.id = $1 AND cell.passed\n"
+     "  UPDATE {message} AS t SET visible_at = {now} + $3 FROM cell WHERE t.id = $1 AND "
+     "cell.passed\n"
      "    RETURNING t.visible_at)\n"
      "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN cell.passed IS NOT TRUE THEN {miss:0}\n"
      "            ELSE 0::bigint END, written.visible_at\n"
      "  FROM (SELECT) AS one LEFT JOIN cell ON true LEFT JOIN written ON true",
      1,
      {0}},
-    /* $1 message, $2 .. $14 its columns up to spawned_by, $15 ticks, $16 now */
+    /* $1 message, $2 .. $14 its columns up to spawned_by, $15 ticks */
     {&primitive_table[PRIMITIVE_PUBLISH_HELD],
      false,
      "WITH made AS (\n"
      "  INSERT INTO {message} AS t (id, kind, job, activity, node, guid, source, dimension, "
      "answer,\n"
      "      content, pendings, round, head, spawned_by, visible_at, epoch)\n"
-     "    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16 + $15, 1\n"
+     "    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, {now} + $15, 1\n"
      "      WHERE {gate} ON CONFLICT (id) DO NOTHING RETURNING t.id)\n"
      "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN made.id IS NULL THEN {miss:1}\n"
-     "            ELSE 0::bigint END, $16 + $15\n"
+     "            ELSE 0::bigint END, {now} + $15\n"
      "  FROM (SELECT) AS one LEFT JOIN made ON true",
      1,
      {0}},
@@ -199,12 +206,23 @@ static const struct whole wholes[] = {
      "  FROM (SELECT) AS one LEFT JOIN {entry} AS t ON t.id = $1",
      2,
      {0, 1}},
-    /* $1 seq */
-    {&primitive_table[PRIMITIVE_SEQ_LOOK],
+    /* $1 state, $2 retry, $3 ticks */
+    {&primitive_table[PRIMITIVE_SEQ_NEXT],
      false,
-     "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce(t.state, 0),\n"
-     "       coalesce(t.heartbeat, 0), coalesce(t.cancel_at, 0)\n"
-     "  FROM (SELECT) AS one LEFT JOIN {seq} AS t ON t.id = $1",
+     "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce(t.id, 0), coalesce(t.number, 0)\n"
+     "  FROM (SELECT) AS one LEFT JOIN (SELECT s.* FROM {seq} AS s\n"
+     "    WHERE s.state = $1 AND s.retry = $2 AND s.heartbeat < {now} - $3\n"
+     "    ORDER BY s.state, s.retry, s.heartbeat, s.id LIMIT 1) AS t ON true",
+     2,
+     {0, 1}},
+    /* $1 state, $2 any */
+    {&primitive_table[PRIMITIVE_SEQ_UNWANTED],
+     false,
+     "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce(t.id, 0), coalesce(t.number, 0),\n"
+     "       coalesce(t.cancel_at, 0)\n"
+     "  FROM (SELECT) AS one LEFT JOIN (SELECT s.* FROM {seq} AS s\n"
+     "    WHERE s.state = $1 AND s.unwanted = 1 AND s.cancel_at < $2\n"
+     "    ORDER BY s.state, s.unwanted, s.cancel_at, s.id LIMIT 1) AS t ON true",
      3,
      {0, 1, 2}},
     /* $1 seq */
@@ -258,7 +276,8 @@ static bool same_op(const struct op *left, const struct op *right)
            left->found == right->found && left->when == right->when &&
            left->unless == right->unless && left->lock == right->lock &&
            left->skips == right->skips && left->fresh == right->fresh &&
-           left->joins == right->joins && left->columns == right->columns;
+           left->joins == right->joins && left->beside == right->beside &&
+           left->order == right->order && left->columns == right->columns;
 }
 
 bool sql_same_list(const struct primitive *left, const struct primitive *right)
@@ -312,7 +331,9 @@ static void add_operand(const struct filling *fill, uint8_t operand)
     } else if (operand >= OPERAND_PARAM) {
         text_put(fill->text, "$%u", place + 1);
     } else if (operand == OPERAND_NOW) {
-        text_put(fill->text, "$%d", fill->primitive->params + 1);
+        text_put(fill->text, "%s." SCHEMA_CLOCK "()", fill->schema);
+    } else if (operand == OPERAND_WALL) {
+        text_put(fill->text, "%s." SCHEMA_WALL "()", fill->schema);
     } else {
         text_put(fill->text, "%s", constants[operand]);
     }
@@ -471,6 +492,7 @@ static void add_result(const struct filling *fill)
     case OP_INSERT:
     case OP_RECORD:
     case OP_CLAIM:
+    case OP_FIND:
     case OP_ADVISORY:
         text_put(fill->text, "coalesce(cell.was, 0)");
         break;
@@ -520,6 +542,10 @@ static bool fill_common(const struct filling *fill, const char *word)
         add_gate(fill);
         return true;
     }
+    if (strcmp(word, "now") == 0) {
+        add_operand(fill, OPERAND_NOW);
+        return true;
+    }
     if (strncmp(word, "miss:", 5) == 0) {
         const struct op *op = &fill->primitive->ops[word[5] - '0'];
         add_miss(fill, op, op->reason);
@@ -558,9 +584,32 @@ static void fill_value(const struct filling *fill)
     add_operand(fill, fill->op->value);
 }
 
-static void fill_now(const struct filling *fill)
+static void add_own_column(const struct filling *fill, int column)
 {
-    add_operand(fill, OPERAND_NOW);
+    text_put(fill->text, "t.%s", schema_column((enum row_table)fill->op->table, column));
+}
+
+/* FIND: the part of the index in which the row is. */
+static void fill_place(const struct filling *fill)
+{
+    add_own_column(fill, fill->op->column);
+    add_formula(fill, " = a");
+    text_put(fill->text, " AND ");
+    add_own_column(fill, fill->op->beside);
+    add_formula(fill, " = b");
+    text_put(fill->text, " AND ");
+    add_own_column(fill, fill->op->order);
+    add_formula(fill, " < c");
+}
+
+static void fill_order(const struct filling *fill)
+{
+    add_own_column(fill, fill->op->column);
+    text_put(fill->text, ", ");
+    add_own_column(fill, fill->op->beside);
+    text_put(fill->text, ", ");
+    add_own_column(fill, fill->op->order);
+    text_put(fill->text, ", t.id");
 }
 
 static void fill_last(const struct filling *fill)
@@ -578,11 +627,11 @@ static const struct {
     const char *word;
     void (*add)(const struct filling *fill);
 } words[] = {
-    {"table", fill_own_table}, {"column", add_column},   {"key", fill_key},
-    {"value", fill_value},     {"now", fill_now},        {"test", add_test},
-    {"lock", add_lock},        {"absent", add_absent},   {"failed", fill_failed},
-    {"values", add_values},    {"columns", add_columns}, {"row", add_row},
-    {"last", fill_last},       {"class", fill_class},
+    {"table", fill_own_table}, {"column", add_column},  {"key", fill_key},
+    {"value", fill_value},     {"test", add_test},      {"lock", add_lock},
+    {"absent", add_absent},    {"failed", fill_failed}, {"values", add_values},
+    {"columns", add_columns},  {"row", add_row},        {"last", fill_last},
+    {"class", fill_class},     {"place", fill_place},   {"order", fill_order},
 };
 
 static void fill_word(const struct filling *fill, const char *word)
@@ -668,7 +717,7 @@ void sql_statement(const struct primitive *primitive, enum call_mode mode, enum 
 {
     CHECK(index >= 0 && index < sql_statement_count(primitive, mode, form));
     memset(statement, 0, sizeof *statement);
-    statement->params = (uint8_t)(primitive->params + 1);
+    statement->params = primitive->params;
     struct text text = text_begin(statement->text, sizeof statement->text);
     struct filling fill = {.text = &text, .primitive = primitive, .mode = mode, .schema = schema};
     const struct whole *whole = whole_of(primitive, mode, form);
@@ -679,6 +728,7 @@ void sql_statement(const struct primitive *primitive, enum call_mode mode, enum 
     } else {
         fill.op = &primitive->ops[index - reset_count(primitive)];
         operation(&fill, statement);
+        statement->wall = fill.op->value == OPERAND_WALL;
     }
 }
 

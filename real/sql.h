@@ -16,8 +16,8 @@
  *   unless done  a miss sets assay.skip until the transaction ends; every statement asks for it
  *                first and then does nothing. The transaction commits (B1)
  *
- * Parameters of every statement of a primitive: $1 .. $n are the call's, $n+1 is the clock. All are
- * bigint, and so is every column that comes back:
+ * Parameters of every statement of a primitive: $1 .. $n are the call's. What time it is, the schema
+ * says (SCHEMA_CLOCK, SCHEMA_WALL). All are bigint, and so is every column that comes back:
  *   first        1: the guard missed, and the rest of the bundle is skipped; 0: the call goes on;
  *                null, or no row at all: the statement did nothing, because it was skipped
  *   others       what is put into the outcome's values, at sql_statement.places; null: nothing
@@ -46,9 +46,10 @@ enum sql_form { SQL_WHOLE, SQL_BY_OPERATION };
 
 struct sql_statement {
     char text[SQL_TEXT_SIZE];
-    uint8_t params;                       /* the call's and the clock */
+    uint8_t params;                       /* the call's */
     uint8_t places_count;                 /* columns after the first that are values */
     uint8_t places[PRIMITIVE_VALUES_MAX]; /* which value of the call each of them is */
+    bool wall;                            /* it asks for the wall clock */
     bool message;                         /* columns after the first are a message */
 };
 

@@ -37,7 +37,6 @@ struct session {
     bool has_compound; /* the compound is prepared */
     struct bundle bundle;
     struct compound compound;
-    int64_t now;
     struct stepper_answer answer;
 };
 
@@ -48,6 +47,7 @@ struct stepper {
     PGconn *watcher;
     struct session sessions[STEPPER_CONNECTIONS_MAX];
     struct roles roles;
+    int64_t wall; /* what the wall clock shows */
     uint32_t
         waiting; /* sessions that were seen to wait, and that nothing can have released since */
     struct error error;
@@ -308,8 +308,8 @@ bool stepper_begin(struct stepper *stepper, unsigned connection, const struct bu
 {
     struct session *session = session_of(stepper, connection);
     CHECK(!session->open);
+    char script[200];
     session->bundle = *bundle;
-    session->now = now;
     compound_find(bundle, stepper->options.primitives, stepper->options.form, &session->compound);
     if (!stepper_become(stepper, session, bundle->principal) ||
         !prepare_all(stepper, session)) { /* S1 */
@@ -317,7 +317,8 @@ bool stepper_begin(struct stepper *stepper, unsigned connection, const struct bu
     }
     const char *begin = bundle->isolation == SERIALIZABLE ? "BEGIN ISOLATION LEVEL SERIALIZABLE"
                                                           : "BEGIN ISOLATION LEVEL READ COMMITTED";
-    session->open = connection_run(session->connection, begin);
+    snprintf(script, sizeof script, "%s; " SCHEMA_SET_CLOCK, begin, now);
+    session->open = connection_run(session->connection, script);
     return session->open || stepper_fail(stepper, "no transaction could be begun",
                                          PQerrorMessage(session->connection));
 }
@@ -348,7 +349,7 @@ static bool send_compound(struct stepper *stepper, struct session *session)
     memcpy(session->places, compound->places, sizeof session->places);
     return is_under_way(
         stepper, session,
-        connection_send_compound(session->connection, CONNECTION_COMPOUND, compound, session->now));
+        connection_send_compound(session->connection, CONNECTION_COMPOUND, compound));
 }
 
 /* What is remembered of it names the values of a call. */
@@ -363,6 +364,20 @@ static void expect_answer(struct session *session, const struct call *call,
     }
 }
 
+void stepper_wall(struct stepper *stepper, int64_t wall)
+{
+    stepper->wall = wall;
+}
+
+static bool set_wall(struct stepper *stepper, struct session *session)
+{
+    char script[60];
+    snprintf(script, sizeof script, SCHEMA_SET_WALL, stepper->wall);
+    return connection_run(session->connection, script) ||
+           stepper_fail(stepper, "the wall clock cannot be set",
+                        PQerrorMessage(session->connection));
+}
+
 bool stepper_send(struct stepper *stepper, unsigned connection, unsigned call, int index)
 {
     struct session *session = session_of(stepper, connection);
@@ -375,10 +390,13 @@ bool stepper_send(struct stepper *stepper, unsigned connection, unsigned call, i
     CHECK(index >= 0 && index < program->count);
     struct connection_params params;
     connection_params(&params, &session->bundle, sent,
-                      stepper->options.primitives[sent->primitive].params, session->now);
-    expect_answer(session, sent, &program->statements[index]);
-    return is_under_way(stepper, session,
-                        connection_send(session->connection, &program->statements[index], &params));
+                      stepper->options.primitives[sent->primitive].params);
+    const struct connection_statement *statement = &program->statements[index];
+    if (statement->wall && !set_wall(stepper, session)) {
+        return false;
+    }
+    expect_answer(session, sent, statement);
+    return is_under_way(stepper, session, connection_send(session->connection, statement, &params));
 }
 
 bool stepper_end(struct stepper *stepper, unsigned connection, bool commit)

@@ -15,7 +15,7 @@
  * stepper_end(.., false). Built without libpq, every function exists, and stepper_open names the
  * missing package.
  *
- * (S1) Between BEGIN and the caller's first statement nothing is executed: a SERIALIZABLE
+ * (S1) Between BEGIN and the caller's first statement only the clock is set: a SERIALIZABLE
  *      transaction has its snapshot from that statement, even if the statement begins with a wait
  *      (E-CUT-11). Everything is prepared before BEGIN.
  * (S2) "Blocked" is never guessed from time. One query of pg_locks, which is a consistent picture of
@@ -24,7 +24,7 @@
  *      after a wait began. Statements that succeeded without a wait release nothing, so no second
  *      query follows them.
  * (S3) No other session locks rows of the schema meanwhile: a wait for it would end by itself.
- * (S4) The clock is the caller's: no statement asks the server for the time.
+ * (S4) The clocks are the caller's: the schema is one for lockstep.
  * (S5) Some choices are the server's, and a comparison has to follow them. The victim of a deadlock
  *      (40P01): each waiter checks once, 20 ms after its own wait began, and the first that finds a
  *      closed cycle is aborted; usually that is the last to wait. The next holder of a row: waiters
@@ -74,6 +74,9 @@ const char *stepper_why_not(const struct stepper *stepper);
  * `now` is the clock of all its statements. False: the server failed. */
 bool stepper_begin(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
                    int64_t now);
+
+/* What the wall clock shows the statements that are sent from now on. */
+void stepper_wall(struct stepper *stepper, int64_t wall);
 
 /* How many statements a call of the open bundle takes; 1 for the first of a compound, which stands for
  * all of its calls. */

@@ -11,9 +11,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define FLIGHT_MAX   (BUNDLE_CALLS_MAX * CONNECTION_STATEMENTS_MAX + 4)
+#define FLIGHT_MAX   (BUNDLE_CALLS_MAX * CONNECTION_STATEMENTS_MAX + 6)
 #define NO_CALL      255 /* a command of the flight that belongs to no call */
 #define MARK_CALL    254 /* ... the one that marks the transaction */
+#define CLOCK_CALL   253 /* ... the one that asks for the time */
 #define COMMENT_SIZE 128
 
 /* One command that is under way, in the order in which results come back. */
@@ -37,7 +38,8 @@ struct store_pg {
     /* the flight: what was sent and not answered yet */
     struct bundle bundle;
     struct compound compound; /* Step 2, if it has one */
-    int64_t now;
+    int64_t now; /* of the transaction, by the schema's clock; before that is known, the last one */
+    bool told;   /* ... which the caller sets */
     struct command commands[FLIGHT_MAX];
     size_t command_count;
     size_t preparations; /* commands in front of it: what is ended, what is prepared */
@@ -349,7 +351,14 @@ static bool prepare_compound(struct store_pg *store)
 }
 
 /* What stands around the statements of a bundle. */
-enum frame { FRAME_BEGIN, FRAME_BEGIN_SERIALIZABLE, FRAME_COMMIT, FRAME_MARK, FRAME_COUNT };
+enum frame {
+    FRAME_BEGIN,
+    FRAME_BEGIN_SERIALIZABLE,
+    FRAME_COMMIT,
+    FRAME_CLOCK,
+    FRAME_MARK,
+    FRAME_COUNT
+};
 
 #define FRAME_NAME_SIZE 24
 static void frame_name(const struct store_pg *store, enum frame frame, char name[FRAME_NAME_SIZE])
@@ -365,11 +374,12 @@ static void mark_query(const struct store_pg *store, char text[COMMENT_SIZE])
 
 static bool prepare_frame(struct store_pg *store)
 {
-    char comment[COMMENT_SIZE], mark[COMMENT_SIZE];
+    char comment[COMMENT_SIZE], mark[COMMENT_SIZE], clock[COMMENT_SIZE];
     const char *const texts[FRAME_COUNT] = {[FRAME_BEGIN] = "BEGIN",
                                             [FRAME_BEGIN_SERIALIZABLE] =
                                                 "BEGIN ISOLATION LEVEL SERIALIZABLE",
                                             [FRAME_COMMIT] = "COMMIT",
+                                            [FRAME_CLOCK] = clock,
                                             [FRAME_MARK] = mark};
     bool *prepared = &store->frames[bundle_of(store)];
     if (*prepared) {
@@ -378,6 +388,7 @@ static bool prepare_frame(struct store_pg *store)
     *prepared = true;
     write_comment(store, comment);
     mark_query(store, mark);
+    snprintf(clock, sizeof clock, "SELECT %s." SCHEMA_CLOCK "()", store->schema);
     for (int f = 0; f < FRAME_COUNT; f++) {
         char name[FRAME_NAME_SIZE], text[2 * COMMENT_SIZE];
         frame_name(store, (enum frame)f, name);
@@ -465,7 +476,7 @@ static bool send_call(struct store_pg *store, uint8_t number)
     const struct connection_program *program = program_of(store, call);
     struct connection_params params;
     connection_params(&params, &store->bundle, call,
-                      store->options.primitives[call->primitive].params, store->now);
+                      store->options.primitives[call->primitive].params);
     for (uint8_t s = 0; s < program->count; s++) {
         const struct connection_statement *statement = &program->statements[s];
         under_way(store, (struct command){.statement = statement, .call = number});
@@ -481,7 +492,26 @@ static bool send_compound(struct store_pg *store)
     char name[COMPOUND_NAME_SIZE];
     compound_name(store, name);
     under_way(store, (struct command){.call = store->compound.first, .is_compound = true});
-    return connection_send_compound(store->connection, name, &store->compound, store->now);
+    return connection_send_compound(store->connection, name, &store->compound);
+}
+
+/* The transaction's time: asked for first, so that a sender that is refused is told, too. Of a
+ * lockstep schema the clocks are set, which takes no snapshot. */
+static bool send_clock(struct store_pg *store)
+{
+    char clocks[2][60];
+    if (!store->told) {
+        return send_command(store, FRAME_CLOCK, CLOCK_CALL);
+    }
+    snprintf(clocks[0], sizeof clocks[0], SCHEMA_SET_CLOCK, store->now);
+    snprintf(clocks[1], sizeof clocks[1], SCHEMA_SET_WALL, store->now + PRIMITIVE_WALL_AHEAD);
+    for (int i = 0; i < 2; i++) {
+        under_way(store, (struct command){.call = NO_CALL});
+        if (!PQsendQueryParams(store->connection, clocks[i], 0, NULL, NULL, NULL, NULL, 1)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Everything but COMMIT. What goes in front has a sync of its own: preparing takes a snapshot, and
@@ -492,7 +522,8 @@ static bool send_statements(struct store_pg *store)
     if (!end_failed(store) || !mark_anew(store) || !prepare_frame(store) ||
         !prepare_missing(store) ||
         !(store->preparations == 0 || PQpipelineSync(store->connection)) ||
-        !send_command(store, serializable ? FRAME_BEGIN_SERIALIZABLE : FRAME_BEGIN, NO_CALL)) {
+        !send_command(store, serializable ? FRAME_BEGIN_SERIALIZABLE : FRAME_BEGIN, NO_CALL) ||
+        !send_clock(store)) {
         return false;
     }
     for (uint8_t i = 0; i < store->bundle.count; i += compound_step(&store->compound, i)) {
@@ -548,7 +579,8 @@ static bool begin_flight(struct store_pg *store, const struct bundle *bundle, in
 {
     CHECK(!store->open);
     store->bundle = *bundle;
-    store->now = now;
+    store->told = now != STORE_PG_SERVERS_TIME;
+    store->now = store->told ? now : store->now;
     store->command_count = 0;
     store->preparations = 0;
     store->received = 0;
@@ -654,6 +686,11 @@ const char *store_pg_schema(const struct store_pg *store)
     return store->schema;
 }
 
+int64_t store_pg_time(const struct store_pg *store)
+{
+    return store->now;
+}
+
 struct store_pg_mark store_pg_mark(const struct store_pg *store)
 {
     return store->mark;
@@ -694,7 +731,9 @@ static void take_result(struct store_pg *store, size_t at, const PGresult *resul
 {
     switch (PQresultStatus(result)) {
     case PGRES_TUPLES_OK:
-        if (store->preparing || store->commands[at].call == MARK_CALL) {
+        if (!store->preparing && store->commands[at].call == CLOCK_CALL) {
+            store->now = connection_number(result, 0, 0);
+        } else if (store->preparing || store->commands[at].call == MARK_CALL) {
             take_mark(store, result);
         } else {
             take_row(store, &store->commands[at], result, outcome);
@@ -779,7 +818,7 @@ bool store_pg_send_open(struct store_pg *store, const struct bundle *bundle, int
     if (is_nested(store) || !begin_flight(store, bundle, now)) {
         return false;
     }
-    store->outcome = (struct outcome){.now = now};
+    store->outcome = (struct outcome){.kind = OUTCOME_NONE};
     if (!PQsendFlushRequest(store->connection) || !receive_commands(store, &store->outcome)) {
         store_pg_cut(store); /* COMMIT was not sent: it is certain that nothing happened */
         return false;
@@ -815,7 +854,6 @@ bool store_pg_receive(struct store_pg *store, struct outcome *outcome)
         *outcome = store->outcome;
     } else {
         outcome->skipped = 0;
-        outcome->now = store->now;
         outcome->message[0] = 0;
         memset(outcome->values, 0, sizeof outcome->values);
     }
@@ -825,6 +863,7 @@ bool store_pg_receive(struct store_pg *store, struct outcome *outcome)
         store->answer.lost = true;
         store_pg_cut(store);
     }
+    outcome->now = store->now;
     if (!answer_outcome(&store->answer, outcome)) {
         store_pg_cut(store);
         return false;
@@ -892,6 +931,13 @@ bool store_pg_ask(struct store_pg *store, const char *text, int64_t *number)
     }
     PQclear(result);
     return told;
+}
+
+bool store_pg_now(struct store_pg *store, int64_t *now)
+{
+    char text[SCHEMA_NAME_SIZE + 40];
+    snprintf(text, sizeof text, "SELECT %s." SCHEMA_CLOCK "()", store->schema);
+    return store_pg_ask(store, text, now);
 }
 
 bool store_pg_rows(struct store_pg *store, enum row_table table, store_pg_row *each, void *context)

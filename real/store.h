@@ -12,7 +12,8 @@
  * (G1) One bundle, one transaction at the bundle's isolation level, one round trip.
  * (G2) values and skipped of a COMMITTED outcome are those of the simulated store on the same rows,
  *      clock and claimed message. Of any other outcome, values are 0.
- * (G3) The clock is the caller's: no statement asks the server for the time.
+ * (G3) The clock is the schema's (schema.h): the server's, whatever time its clients have. In a
+ *      schema for lockstep the caller sets it for each bundle.
  * (G4) Not for two threads at once; a process of its own makes a store of its own.
  * (G5) No nested transaction: while one is open (store_pg_send_open), a second one is refused with
  *      an error, and the first is unchanged (CUT-3). */
@@ -72,6 +73,12 @@ bool store_pg_drop_roles(const char *dsn, const struct roles *roles, struct erro
 struct store_pg *store_pg_open(const struct store_pg_options *options, struct error *error);
 void store_pg_close(struct store_pg *store);
 
+/* As `now`: the schema has a clock of its own. Any other number is for a schema for lockstep. */
+#define STORE_PG_SERVERS_TIME INT64_MIN
+
+/* What the schema's clock shows. False: store_pg_why_not. */
+bool store_pg_now(struct store_pg *store, int64_t *now);
+
 /* Executes it. False: no outcome describes what happened (store_pg_why_not), and the connection was
  * given up; or a transaction is open on it (G5). */
 bool store_pg_execute(struct store_pg *store, const struct bundle *bundle, int64_t now,
@@ -114,6 +121,9 @@ struct store_pg_mark {
 };
 /* Of the last bundle, once its statements were answered. */
 struct store_pg_mark store_pg_mark(const struct store_pg *store);
+
+/* The time of the last bundle, by the schema's clock; of one that never arrived, the one before. */
+int64_t store_pg_time(const struct store_pg *store);
 
 /* The schema that it works in. */
 const char *store_pg_schema(const struct store_pg *store);

@@ -12,11 +12,11 @@ struct frame {
     int64_t *values;
 };
 
-/* The constants of enum operand at this time. */
-#define MEANING_CONSTANTS(now)                                                                     \
+/* The constants of enum operand at this time of the two clocks. */
+#define MEANING_CONSTANTS(now, wall)                                                               \
     {                                                                                              \
         [OPERAND_ONE] = 1, [OPERAND_MINUS_ONE] = -1, [OPERAND_NOW] = (now),                        \
-        [OPERAND_NULL] = ROW_NULL                                                                  \
+        [OPERAND_WALL] = (wall), [OPERAND_NULL] = ROW_NULL                                         \
     }
 
 static inline int64_t meaning_operand(const struct frame *frame, uint8_t operand)
@@ -119,6 +119,22 @@ static inline bool meaning_columns(const struct frame *frame, const struct op *o
         whole = whole && columns[c] != ROW_NULL;
     }
     return whole;
+}
+
+/* FIND: whether the row, key first, is in the part of the index that is asked for; and whether it
+ * stands there before the other one. */
+static inline bool meaning_fits(const struct frame *frame, const struct op *op, const int64_t *row)
+{
+    return row[1 + op->column] == meaning_operand(frame, op->a) &&
+           row[1 + op->beside] == meaning_operand(frame, op->b) &&
+           row[1 + op->order] < meaning_operand(frame, op->c);
+}
+
+static inline bool meaning_stands_before(const struct op *op, const int64_t *row,
+                                         const int64_t *other)
+{
+    int64_t left = row[1 + op->order], right = other[1 + op->order];
+    return left != right ? left < right : row[0] < other[0];
 }
 
 static inline void meaning_let(const struct frame *frame, const struct op *op)

@@ -159,6 +159,16 @@ static void call_primitive(struct drawing *draw, const struct primitive *primiti
     memcpy(at, params, primitive->params * sizeof *params);
 }
 
+/* The first job with a semaphore below that: a plain read that names no row. No table here has such an
+ * index, which changes nothing of what is found. */
+static const struct op find_job = {.kind = OP_FIND,
+                                   .table = TABLE_JOB,
+                                   .column = JOB_COLUMNS - 1,
+                                   .beside = JOB_COLUMNS - 2,
+                                   .order = JOB_SEMAPHORE,
+                                   .c = P(0),
+                                   .returns = TO(0)};
+
 static void draw_look(struct drawing *draw)
 {
     uint8_t table = any_table(draw);
@@ -170,7 +180,10 @@ static void draw_look(struct drawing *draw)
                     .found = TO(1),
                     .lock = any_lock(draw)};
     op.skips = op.lock > LOCK_NONE && chance(draw, 1, 4);
-    call_one(draw, op, 1, CALL_PLAIN)[0] = any_key(draw, table);
+    int64_t key = any_key(draw, table);
+    bool finds = table == TABLE_JOB && op.lock == LOCK_NONE &&
+                 draw->bundle->isolation == READ_COMMITTED; /* (PM6) */
+    call_one(draw, finds ? find_job : op, 1, CALL_PLAIN)[0] = key;
 }
 
 static void draw_write(struct drawing *draw)
@@ -745,6 +758,9 @@ void script_call_text(const struct primitive *primitive, const struct bundle *bu
         break;
     case OP_CLAIM:
         snprintf(text, size, "claim a message%s", mode);
+        break;
+    case OP_FIND:
+        snprintf(text, size, "find %s below %lld", table, key);
         break;
     case OP_ADVISORY:
         snprintf(text, size, "advisory lock %lld", key);

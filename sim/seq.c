@@ -8,11 +8,12 @@
 
 /* ---- illegal moves --------------------------------------------------------------------------- */
 
-/* The slot of a seq in this state, or ROW_NONE. */
+/* The slot of a seq in this state, or ROW_NONE; not of a failure that waits for its retry. */
 static uint32_t seq_in(const struct rows *rows, int64_t state)
 {
     for (uint32_t slot = 0; slot < rows->table[TABLE_SEQ].used; slot++) {
-        if (row_get(rows, TABLE_SEQ, slot, SEQ_STATE) == state) {
+        if (row_get(rows, TABLE_SEQ, slot, SEQ_STATE) == state &&
+            row_get(rows, TABLE_SEQ, slot, SEQ_RETRY) == 0) {
             return slot;
         }
     }
@@ -72,9 +73,11 @@ static const char *const *only_grounds(enum bundle_name bundle, enum primitive_i
     static const char *const cancels[] = {"seq-grace", "seq-cancel", NULL};
     static const char *const late_cancels[] = {"seq-grace", NULL};
     static const char *const late_dispatches[] = {"seq-drill", "seq-late", NULL};
-    static const char *const looks[] = {"seq", "seq-leases", "seq-late", "seq-alone", NULL};
+    static const char *const looks[] = {"seq",       "seq-leases", "seq-late",
+                                        "seq-alone", "seq-grace",  NULL};
     static const char *const early_cancels[] = {"seq-leases", NULL};
     static const char *const reclaims[] = {"seq-leases", "seq-grace", NULL};
+    static const char *const reads[] = {"seq", "seq-leases", "seq-late", "seq-names", NULL};
     static const char *const reports[] = {"seq", "seq-illegal", "seq-successors", NULL};
     static const char *const late_reports[] = {"seq", "seq-successors", NULL};
     switch ((int)bundle) {
@@ -98,6 +101,8 @@ static const char *const *only_grounds(enum bundle_name bundle, enum primitive_i
         return primitive == PRIMITIVE_SEQ_HOLD ? late_reports : reports;
     case BUNDLE_SEQ_COMMIT:
         return reports;
+    case BUNDLE_SEQ_READ:
+        return reads;
     default:
         return NULL;
     }
@@ -186,10 +191,6 @@ static void tell_seq(const struct trace_effect *effect, const struct row_change 
     int64_t now = trace_now(effect, change);
     switch (change->column) {
     case SEQ_STATE:
-        if (change->before == SEQ_IN_FLIGHT && now == SEQ_DISPATCHED) { /* two moves (E-SEQ-1) */
-            trace_add(effect->list, "; ", "%s IN_FLIGHT -> TERMINAL_FAIL -> DISPATCHED", name.text);
-            break;
-        }
         trace_add(effect->list, "; ", "%s %s -> %s", name.text, state_text(change->before),
                   state_text(now));
         break;
@@ -207,6 +208,11 @@ static void tell_seq(const struct trace_effect *effect, const struct row_change 
             trace_add(effect->list, ", ", "asked to end at t=%" PRId64, now);
         }
         break;
+    case SEQ_RETRY:
+        if (now != 0) {
+            trace_add(effect->list, ", ", "to be retried");
+        }
+        break;
     default: /* tokens, classes and counts: noise beside these */
         break;
     }
@@ -215,7 +221,8 @@ static void tell_seq(const struct trace_effect *effect, const struct row_change 
 /* The five facts of the latch (SEQ-4). */
 static void facts(const struct rows *rows, uint32_t slot, char *out, size_t size)
 {
-    snprintf(out, size, "seq %" PRId64 ", %s -> %s attempted, owner %" PRId64 ", t=%" PRId64,
+    snprintf(out, size,
+             "seq %" PRId64 ", %s -> %s attempted, owner %" PRId64 ", wall clock %" PRId64,
              row_get(rows, TABLE_STAGE, slot, STAGE_SEQ) - 1,
              state_text(row_get(rows, TABLE_STAGE, slot, STAGE_PRIOR)),
              state_text(row_get(rows, TABLE_STAGE, slot, STAGE_ATTEMPTED)),

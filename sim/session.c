@@ -70,6 +70,7 @@ void session_begin(struct sessions *sessions, unsigned who, const struct bundle 
     session->operations = 0;
     session->picked = picked;
     session->now = sessions->world->now;
+    session->wall_from = session->wall_to = world_wall(sessions->world);
     bundle_copy(&session->bundle, bundle);
     session->outcome.kind = OUTCOME_COMMITTED;
     session->outcome.refusal = REFUSED_NOTHING;
@@ -177,7 +178,10 @@ enum session_state session_operation(struct sessions *sessions, unsigned who)
     CHECK(session->state == SESSION_OPEN || session->state == SESSION_WAITS);
     const struct call *call = &session->bundle.calls[session->call];
     const struct primitive *primitive = &sessions->primitives[call->primitive];
-    const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(session->now);
+    int64_t wall = world_wall(sessions->world);
+    session->wall_from = wall < session->wall_from ? wall : session->wall_from;
+    session->wall_to = wall > session->wall_to ? wall : session->wall_to;
+    const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(session->now, wall);
     int64_t *values = &session->outcome.values[call->values];
     struct doing doing = {
         .sessions = sessions,
@@ -298,6 +302,8 @@ void session_seen(const struct sessions *sessions, unsigned who, struct observed
     const struct session *session = &sessions->each[who];
     int calls = session->outcome.skipped == 0 ? session->bundle.count : session->outcome.skipped;
     store_seen_begin(&session->bundle, session->now, seen);
+    seen->wall_from = session->wall_from;
+    seen->wall_to = session->wall_to;
     seen->lock_count = session->advisory_count;
     seen->locked = session->advisory_count == 0          ? OBSERVED_LOCK_NONE
                    : session->advisory_statement[0] == 1 ? OBSERVED_LOCK_FIRST

@@ -143,13 +143,14 @@ struct session {
     uint16_t statement;
     uint32_t wait_slot;
     int64_t wait_key;
-    uint32_t wait_since; /* when the wait began: orders the waiters */
-    uint32_t snapshot;   /* a position in the log of versions, or SESSION_NO_SNAPSHOT */
-    uint32_t looks_from; /* the snapshot of its foreign key check, if there is one */
-    uint32_t operations; /* done so far */
-    uint32_t picked;     /* the message slot that a claim takes */
-    uint64_t start;      /* SERIALIZABLE: commits before its snapshot */
-    int64_t now;         /* the time of all its statements */
+    uint32_t wait_since;        /* when the wait began: orders the waiters */
+    uint32_t snapshot;          /* a position in the log of versions, or SESSION_NO_SNAPSHOT */
+    uint32_t looks_from;        /* the snapshot of its foreign key check, if there is one */
+    uint32_t operations;        /* done so far */
+    uint32_t picked;            /* the message slot that a claim takes */
+    uint64_t start;             /* SERIALIZABLE: commits before its snapshot */
+    int64_t now;                /* the time of all its statements */
+    int64_t wall_from, wall_to; /* the earliest and the latest that the wall clock has shown it */
     uint16_t write_count, lock_count, read_count;
     uint8_t insert_count, advisory_count;
     struct bundle bundle;

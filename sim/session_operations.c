@@ -33,7 +33,8 @@ static void see(const struct doing *doing, enum row_table table, int64_t key, bo
         session_add_dirty_writes(sessions, doing->who, table, key, row);
     }
     if (sessions->rules->sees_own_writes) {
-        bool looks_only = doing->one_statement && !doing->op->fresh && doing->op->kind == OP_READ;
+        bool looks_only = doing->one_statement && !doing->op->fresh &&
+                          (doing->op->kind == OP_READ || doing->op->kind == OP_FIND);
         session_add_own_writes(sessions, session, table, key, looks_only ? session->statement : -1,
                                row);
     }
@@ -553,6 +554,38 @@ static void pick_message(struct doing *doing, struct seen *best)
     }
 }
 
+/* The row with this key, if it is better than the best so far. */
+static void look_for_better(struct doing *doing, int64_t key, struct seen *best)
+{
+    const struct op *op = doing->op;
+    struct seen row;
+    see(doing, (enum row_table)op->table, key, false, &row);
+    if (row.there && meaning_fits(&doing->frame, op, row.cells) &&
+        (!best->there || meaning_stands_before(op, row.cells, best->cells))) {
+        *best = row;
+    }
+}
+
+/* A plain read of an index, the session's own new rows included. */
+static enum effect find(struct doing *doing)
+{
+    const struct session *session = doing->session;
+    const struct rows *rows = &doing->sessions->world->rows;
+    const struct op *op = doing->op;
+    struct seen best = {.there = false};
+    for (uint32_t slot = 0; slot < rows->table[op->table].used; slot++) {
+        look_for_better(doing, row_key(rows, (enum row_table)op->table, slot), &best);
+    }
+    for (uint16_t w = 0; w < session->write_count; w++) {
+        const struct session_write *write = &session->writes[w];
+        if (write->kind == SESSION_INSERTS && write->table == op->table) {
+            look_for_better(doing, write->key, &best);
+        }
+    }
+    meaning_give(&doing->frame, op->returns, best.there ? best.cells[0] : 0);
+    return EFFECT_DONE;
+}
+
 /* The message in a slot, or, of those not in use yet, one of the session's own new ones. */
 static void look_up(struct doing *doing, uint32_t slot, struct seen *row)
 {
@@ -649,6 +682,8 @@ enum effect session_perform(struct doing *doing)
         return insert(doing);
     case OP_CLAIM:
         return claim(doing);
+    case OP_FIND:
+        return find(doing);
     case OP_ADVISORY:
         return take_advisory(doing);
     case OP_LET_EQUAL:

@@ -117,6 +117,22 @@ static enum effect claim(const struct execution *run, const struct op *op, enum 
     return EFFECT_DONE;
 }
 
+static void find(const struct execution *run, const struct op *op)
+{
+    const struct rows *rows = &run->world->rows;
+    const struct row_area *area = &rows->table[op->table];
+    const int64_t *best = NULL;
+    for (uint32_t slot = 0; slot < area->used; slot++) {
+        const int64_t *row = &area->cells[(size_t)slot * area->stride];
+        if (meaning_fits(&run->frame, op, row) &&
+            (best == NULL || meaning_stands_before(op, row, best)) &&
+            row_is_there(rows, (enum row_table)op->table, slot)) {
+            best = row;
+        }
+    }
+    meaning_give(&run->frame, op->returns, best == NULL ? 0 : best[0]);
+}
+
 static void note_lock(const struct execution *run, const struct op *op)
 {
     struct observed *seen = run->seen;
@@ -148,6 +164,9 @@ static enum effect perform(const struct execution *run, const struct op *op, enu
         return insert(run, op, reason);
     case OP_CLAIM:
         return claim(run, op, reason);
+    case OP_FIND:
+        find(run, op);
+        return EFFECT_DONE;
     case OP_ADVISORY: /* there is no other session */
         note_lock(run, op);
         return EFFECT_DONE;
@@ -196,7 +215,9 @@ bool store_only_reads(const struct primitive *primitives, const struct bundle *b
         const struct primitive *primitive = &primitives[bundle->calls[i].primitive];
         for (uint8_t o = 0; o < primitive->op_count; o++) {
             const struct op *op = &primitive->ops[o];
-            if (op->kind < OP_LET_EQUAL && (op->kind != OP_READ || op_lock_of(op) != LOCK_NONE)) {
+            bool reads = op->kind == OP_FIND || op->kind >= OP_LET_EQUAL ||
+                         (op->kind == OP_READ && op_lock_of(op) == LOCK_NONE);
+            if (!reads) {
                 return false;
             }
         }
@@ -226,9 +247,10 @@ void store_execute_seen(struct world *world, const struct primitive *primitives,
     outcome->now = world->now;
     outcome->message[0] = 0;
     memset(outcome->values, 0, sizeof outcome->values);
-    const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(world->now);
+    const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(world->now, world_wall(world));
     if (seen != NULL) {
         store_seen_begin(bundle, world->now, seen);
+        seen->wall_from = seen->wall_to = world_wall(world);
     }
     for (uint8_t i = 0; i < bundle->count; i++) {
         const struct call *call = &bundle->calls[i];

@@ -21,8 +21,7 @@ struct name teller_value(const struct names *names, enum row_table table, int co
     } else if (called != NULL) {
         names_append(&name, "%s", called);
     } else {
-        bool time = of->kind == COLUMN_TIME || of->kind == COLUMN_STAMP;
-        names_append(&name, "%s%" PRId64, time ? "t=" : "", value);
+        names_append(&name, "%s%" PRId64, of->kind == COLUMN_TIME ? "t=" : "", value);
     }
     return name;
 }

@@ -13,7 +13,7 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
-#include "model/rows.h"
+#include "model/primitive.h"
 
 struct world {
     struct rows rows;
@@ -36,6 +36,13 @@ struct world_capacity {
 /* False: no memory. */
 bool world_make(struct world *world, const struct world_capacity *capacity);
 void world_free(struct world *world);
+
+/* The wall clock, in the same ticks. A leap of the store's clock is one of the machine's, and so of
+ * this one. */
+static inline int64_t world_wall(const struct world *world)
+{
+    return world->now + PRIMITIVE_WALL_AHEAD;
+}
 
 /* No rows, clock at 0. */
 void world_reset(struct world *world);

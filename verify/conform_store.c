@@ -92,6 +92,7 @@ static bool begins_with_a_look(const struct sessions *sessions, const struct bun
     case OP_INSERT: /* what an index or a foreign key looks up is not always noted */
     case OP_RECORD:
     case OP_CLAIM:
+    case OP_FIND:
     case OP_ADVISORY:
     case OP_LET_EQUAL:
     case OP_LET_SUM:

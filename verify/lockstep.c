@@ -335,6 +335,7 @@ static bool send(struct lockstep *lockstep, unsigned who, const struct place *at
         &lockstep->sessions->primitives[session->bundle.calls[at->call].primitive];
     int count = stepper_statements(lockstep->stepper, who, at->call);
     uint32_t answered = 0;
+    stepper_wall(lockstep->stepper, world_wall(lockstep->sessions->world));
     if (count == 1) {
         return stepper_send(lockstep->stepper, who, at->call, 0);
     }

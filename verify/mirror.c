@@ -109,8 +109,11 @@ bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run, struct
     char about[SCENARIO_NAME_SIZE + 40];
     *mirror = (struct mirror){.run = run};
     snprintf(about, sizeof about, "assay follows %s", run->scenario->name);
-    struct own_schema_plan plan = {
-        .dsn = dsn, .verb = "mirror", .about = about, .tables = run->scenario->protocol->tables};
+    struct own_schema_plan plan = {.dsn = dsn,
+                                   .verb = "mirror",
+                                   .about = about,
+                                   .tables = run->scenario->protocol->tables,
+                                   .lockstep = true};
     if (!own_schema_make(&mirror->own, &plan, error)) {
         return false;
     }

@@ -121,6 +121,8 @@ static void observe(struct telling *telling, const struct history_change *change
     struct observed *seen = &telling->seen;
     bool late = false;
     seen->isolation = (uint8_t)change->isolation;
+    seen->wall_from = change->wall_from;
+    seen->wall_to = change->wall_to;
     if (change->locked == 0 && telling->earlier_count < LEGACY_ROWS_MAX) {
         telling->earlier[telling->earlier_count++] = *change;
     }

@@ -178,12 +178,8 @@ Test(bench_real, pgbench_takes_messages_through_with_the_script)
     use("trigger: [left, right]", "merged");
     cr_assert(leg2_prepare(server_dsn(), SCHEMA, 5000, &error), "%s", error.text);
     cr_assert(leg2_record(server_dsn(), SCHEMA, &rules, script, &error), "%s", error.text);
-    const struct pgbench pgbench = {.dsn = server_dsn(),
-                                    .script = script,
-                                    .clients = 1,
-                                    .seconds = 1,
-                                    .now = driver_now(),
-                                    .settings = true};
+    const struct pgbench pgbench = {
+        .dsn = server_dsn(), .script = script, .clients = 1, .seconds = 1, .settings = true};
     cr_assert(pgbench_run(&pgbench, &rate, error.text, sizeof error.text), "%s", error.text);
     cr_expect_gt(rate, 0);
     cr_expect_lt(left(), 5000 - 1);

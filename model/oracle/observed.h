@@ -57,6 +57,8 @@ struct observed {
     int64_t stretch; /* ... and the most that it meant to work without looking at its clock */
     int64_t
         began; /* the store's clock at its first statement, or when it was aborted: what its client was told */
+    int64_t wall_from,
+        wall_to; /* what the wall clock showed during its statements; both 0: not known */
     int64_t locks[OBSERVED_LOCKS_MAX]; /* what its advisory locks are of */
 };
 

@@ -133,13 +133,13 @@ enum oracle_cover {
     COVER_SEQ_COMMIT_EARLY,     /* SEQ-7: a commit before the end: told by the latch */
     COVER_SEQ_HEARTBEAT,        /* SEQ-9: a heartbeat moved */
     COVER_SEQ_KEPT,             /* SEQ-9: a run outlived its first lease */
-    COVER_SEQ_RECLAIM_RETRY,    /* SEQ-10: an expired lease led to DISPATCHED */
+    COVER_SEQ_RECLAIM_RETRY,    /* SEQ-10: an expired lease led to DISPATCHED, by a retry */
     COVER_SEQ_RECLAIM_FAIL,     /* SEQ-10: to TERMINAL_FAIL */
     COVER_SEQ_LATE,             /* SEQ-12: whose token no longer stood was refused and counted */
     COVER_SEQ_EXHAUSTED,        /* SEQ-14: a retryable failure beyond the budget */
     COVER_SEQ_CANCEL_EARLY,     /* SEQ-15: before work began */
     COVER_SEQ_CANCEL_FORCED,    /* SEQ-15: after the grace period */
-    COVER_SEQ_FINAL,       /* SEQ-3: 5>1 of a failure that rests: told by the latch (E-SEQ-2) */
+    COVER_SEQ_FINAL,       /* SEQ-3: 5>1 of a failure that is final: told by the latch (E-SEQ-2) */
     COVER_SEQ_LATE_RESULT, /* SEQ-12: what was late was the result of a run */
     COVER_SEQ_RECLAIM_WON, /* SEQ-12: ... of one that had been reclaimed */
     COVER_SEQ_LATE_BEAT,   /* SEQ-19: it was a heartbeat */

@@ -16,8 +16,8 @@ typedef struct oracle_verdict seen_monitor(struct oracle *oracle, const struct r
 seen_monitor seen_activity;
 /* CUT-12, CUT-16, CUT-17: tries, the advisory lock, isolation. */
 seen_monitor seen_pipeline;
-/* SEQ-5, SEQ-9, SEQ-10, SEQ-12: what a client knows and does all the same, heartbeats, how late a
- * lease is reclaimed, late results. */
+/* SEQ-4, SEQ-5, SEQ-9, SEQ-10, SEQ-12: the wall clock, what a client knows and does all the same,
+ * heartbeats, how late a lease is reclaimed, late results. */
 seen_monitor seen_seq;
 
 /* KEY-12, BOX-3: tries. */

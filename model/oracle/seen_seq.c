@@ -3,6 +3,8 @@
 /* The states and cells of a run, as seq_monitors.c reads them. */
 #define IN_FLIGHT 2
 #define CANCELLED 6
+#define VAIN_MAX                                                                                   \
+    8 /* transactions of a reclaimer that reclaim nothing: a look and a try, four times */
 
 /* What is known of a client. */
 enum {
@@ -39,6 +41,25 @@ static bool has_expired(const struct rows *rows, int64_t now)
         }
     }
     return false;
+}
+
+/* ---- the wall clock -------------------------------------------------------------------------- */
+
+/* The time that stands in the report of an illegal move is the wall clock's as of its attempt (SEQ-4);
+ * the store's clock is another. */
+static void judge_wall(struct judge *judge, const struct observed *seen,
+                       const struct row_change *changes, size_t count)
+{
+    for (size_t i = 0; i < count && seen->wall_to != 0; i++) {
+        if (changes[i].table == TABLE_STAGE && changes[i].kind == ROW_UPDATED &&
+            changes[i].column == STAGE_WALL) {
+            int64_t told = row_get(judge->rows, TABLE_STAGE, 0, STAGE_WALL);
+            judge_that(judge, told >= seen->wall_from && told <= seen->wall_to, ORACLE_STORE,
+                       CLAUSE_SEQ_4, TABLE_STAGE, 0,
+                       "the report of an illegal move has a time that is not the wall clock's");
+            return;
+        }
+    }
 }
 
 /* ---- heartbeats ------------------------------------------------------------------------------ */
@@ -85,16 +106,16 @@ static void remember_beat(const struct judge *judge, const struct observed *seen
 
 /* ---- reclaiming ------------------------------------------------------------------------------ */
 
-/* An expired lease was taken away: within two rounds of the reclaimer (E-SEQ-17). `heartbeat` is
- * the run's last. */
+/* An expired lease was taken away: within four rounds of the reclaimer, a look and a try each
+ * (E-SEQ-17). `heartbeat` is the run's last. */
 static void judge_reclaim(struct judge *judge, uint32_t slot, int64_t heartbeat,
                           const int64_t *cells)
 {
-    int64_t rounds = 4 * (int64_t)judge->rows->table[TABLE_SEQ].used;
     bool late =
-        cells[CELL_FOR_NONE] > rounds && cells[CELL_SINCE] >= expires(judge->rows, heartbeat);
-    judge_that(judge, !late, ORACLE_STORE, CLAUSE_SEQ_10, TABLE_SEQ, slot,
-               "an expired lease was passed over for more than two rounds before it was reclaimed");
+        cells[CELL_FOR_NONE] > VAIN_MAX && cells[CELL_SINCE] >= expires(judge->rows, heartbeat);
+    judge_that(
+        judge, !late, ORACLE_STORE, CLAUSE_SEQ_10, TABLE_SEQ, slot,
+        "an expired lease was passed over for more than four rounds before it was reclaimed");
 }
 
 static void remember_round(const struct judge *judge, const struct observed *seen, bool changed,
@@ -342,7 +363,11 @@ struct oracle_verdict seen_seq(struct oracle *oracle, const struct rows *rows,
     judge_begin(&judge, oracle, rows);
     int64_t *cells = seen_client(oracle, seen);
     struct doing doing = {false};
-    if (cells == NULL || rows->table[TABLE_STAGE].used == 0) {
+    if (rows->table[TABLE_STAGE].used == 0) {
+        return judge.verdict;
+    }
+    judge_wall(&judge, seen, changes, count);
+    if (cells == NULL) {
         return judge.verdict;
     }
     judge_attention(&judge, seen, cells);

@@ -4,7 +4,7 @@
 
 /* Who may move a seq from the state of the row to the state of the column:
  *   o dispatcher or committer   t taker of the lease           w worker, by its token
- *   f worker or reclaimer       r both, but only with an f     c canceller
+ *   f worker or reclaimer       r reclaimer, before its event  c canceller
  *   = no move                   . nobody: illegal */
 static const char contract[ORACLE_SEQ_STATES][ORACLE_SEQ_STATES + 1] = {
     /*                01234567 */
@@ -22,6 +22,7 @@ static const char contract[ORACLE_SEQ_STATES][ORACLE_SEQ_STATES + 1] = {
 static const char letters[ORACLE_SEQ_BY_COUNT][3] = {
     [ORACLE_SEQ_BY_ORDER] = "o=",  [ORACLE_SEQ_BY_TAKE] = "t",   [ORACLE_SEQ_BY_HEARTBEAT] = "",
     [ORACLE_SEQ_BY_FINISH] = "wf", [ORACLE_SEQ_BY_CANCEL] = "c", [ORACLE_SEQ_BY_RECLAIM] = "f",
+    [ORACLE_SEQ_BY_RETRY] = "r",
 };
 
 static bool may(enum oracle_seq_by by, char cell)
@@ -50,16 +51,20 @@ static bool keeps_the_run(const struct oracle_seq_step *step)
            (step->by == ORACLE_SEQ_BY_HEARTBEAT || step->by == ORACLE_SEQ_BY_CANCEL);
 }
 
-static bool retries(const struct oracle_seq_step *step) /* (OQ1) */
+static bool retries(const struct oracle_seq_step *step)
 {
-    return step->from == ORACLE_SEQ_IN_FLIGHT && step->to == ORACLE_SEQ_DISPATCHED &&
-           (step->by == ORACLE_SEQ_BY_FINISH || step->by == ORACLE_SEQ_BY_RECLAIM);
+    return step->from == ORACLE_SEQ_FAIL && step->to == ORACLE_SEQ_DISPATCHED;
 }
 
-static bool rests(const struct oracle_seq_step *step) /* (OQ2) */
+static bool fails(const struct oracle_seq_step *step)
+{
+    return step->from != step->to && step->to == ORACLE_SEQ_FAIL;
+}
+
+static bool ends(const struct oracle_seq_step *step) /* (OQ3) */
 {
     return step->from != step->to && ORACLE_SEQ_SUCCESS <= step->to &&
-           step->to <= ORACLE_SEQ_CANCEL;
+           step->to <= ORACLE_SEQ_CANCEL && !(fails(step) && step->waits);
 }
 
 static bool has_token(const struct oracle_seq *seq, const struct oracle_seq_step *step)
@@ -95,14 +100,15 @@ static struct oracle_verdict judge_move(const struct oracle_seq *seq,
                                         const struct oracle_seq_policy *policy,
                                         const struct oracle_seq_step *step)
 {
-    char cell = contract[step->from][retries(step) ? ORACLE_SEQ_FAIL : step->to];
+    char cell = contract[step->from][step->to];
     bool allowed = keeps_the_run(step) || may(step->by, cell);
     bool late = step->by == ORACLE_SEQ_BY_FINISH && !has_token(seq, step);
     bool expired =
         step->now_ms >= seq->heartbeat_ms && step->now_ms - seq->heartbeat_ms >= policy->lease_ms;
     const struct oracle_verdict promises[] = {
         {!keeps_the_run(step) && cell == '.', CLAUSE_SEQ_3, "an illegal transition was made"},
-        {cell == 'r', CLAUSE_SEQ_6, "a failure was retried whose terminal event is out"},
+        {cell == 'r' && seq->event_out, CLAUSE_SEQ_6,
+         "a failure was retried whose terminal event is out"},
         {!allowed, CLAUSE_SEQ_12, "a move was made by one who may not make it"},
         {late, CLAUSE_SEQ_12, "a worker without the lease ended a run"},
         {step->by == ORACLE_SEQ_BY_RECLAIM && !expired, CLAUSE_SEQ_10,
@@ -121,13 +127,17 @@ static struct oracle_verdict judge_retry(const struct oracle_seq *seq,
     bool retryable = (policy->retryable >> class & 1) != 0;
     bool in_budget = seq->attempt < policy->budget;
     bool retried = retries(step);
-    bool gave_up = step->to == ORACLE_SEQ_FAIL;
+    bool waits = fails(step) && step->waits;
     const struct oracle_verdict promises[] = {
-        {retried && !retryable, CLAUSE_SEQ_13, "a class was retried that is not retryable"},
-        {retried && !in_budget, CLAUSE_SEQ_13, "a retry was made beyond the budget"},
+        {(retried || waits) && !retryable, CLAUSE_SEQ_13,
+         "a class was retried that is not retryable"},
+        {(retried || waits) && !in_budget, CLAUSE_SEQ_13, "a retry was made beyond the budget"},
         {step->attempt != seq->attempt + (retried ? 1 : 0), CLAUSE_SEQ_13,
          "the attempts do not count the retries"},
-        {gave_up && retryable && in_budget, CLAUSE_SEQ_18, "a retry was due and not made"},
+        {fails(step) && !waits && retryable && in_budget, CLAUSE_SEQ_18,
+         "a retry was due and not made"},
+        {step->waits && step->to != ORACLE_SEQ_FAIL, CLAUSE_SEQ_13,
+         "a seq waits for a retry that has not failed"},
     };
     return oracle_first_broken(promises, ORACLE_COUNT(promises));
 }
@@ -138,8 +148,8 @@ static struct oracle_verdict judge_event(const struct oracle_seq *seq,
     bool commits = step->to == ORACLE_SEQ_COMMITTED;
     const struct oracle_verdict promises[] = {
         {step->event && seq->event_out, CLAUSE_SEQ_6, "a second terminal event was handed out"},
-        {step->event && !rests(step), CLAUSE_SEQ_6, "a terminal event came before the end"},
-        {!step->event && rests(step), CLAUSE_SEQ_6, "a seq ended without its terminal event"},
+        {step->event && !ends(step), CLAUSE_SEQ_6, "a terminal event came before the end"},
+        {!step->event && ends(step), CLAUSE_SEQ_6, "a seq ended without its terminal event"},
         {commits && !seq->event_out, CLAUSE_SEQ_6, "a seq was committed before its event was out"},
     };
     return oracle_first_broken(promises, ORACLE_COUNT(promises));

@@ -6,11 +6,11 @@
  * were taken; a refused call is no step, and the caller checks that it changed nothing. Never
  * judges the grace period of a forced cancel, nor the hard failure of a ledger (SEQ-20).
  *
- * (OQ1) A failure that is retried is one step, IN_FLIGHT to DISPATCHED: the two legal moves 2>5 and
- *       5>1 in one atomic operation, without an event (E-SEQ-1, E-SEQ-2).
- * (OQ2) Every other step into a terminal state rests there: it hands out the terminal event, and no
- *       other step does. A resting failure is never retried.
- * (OQ3) A retry is made exactly when the class is retryable and attempts < budget (E-SEQ-14). */
+ * (OQ1) A step is one move, and every commit leaves its seq where one move led (E-SEQ-1).
+ * (OQ2) A failure waits for its retry exactly when its class is retryable and attempts < budget
+ *       (E-SEQ-14). Then it hands out no event, and the next step is the retry, 5>1 (E-SEQ-2).
+ * (OQ3) Every other step into a terminal state hands out the terminal event, and no other step does.
+ *       What follows is the commit, and nothing else. */
 #ifndef MODEL_ORACLE_SEQ_H
 #define MODEL_ORACLE_SEQ_H
 
@@ -39,6 +39,7 @@ enum oracle_seq_by {
     ORACLE_SEQ_BY_FINISH,    /* a worker reports its result */
     ORACLE_SEQ_BY_CANCEL,    /* a canceller cancels, or asks a run to end (no move) */
     ORACLE_SEQ_BY_RECLAIM,   /* the reclaimer ends a run whose lease expired */
+    ORACLE_SEQ_BY_RETRY,     /* ... or retries a failure */
     ORACLE_SEQ_BY_COUNT
 };
 
@@ -56,7 +57,8 @@ struct oracle_seq_step {
     enum oracle_seq_state to;   /* the state it left */
     uint64_t actor;             /* whose call it was; 0 is nobody */
     uint32_t token;             /* a worker's heartbeat or result: the attempt it speaks of */
-    uint32_t fail_class;        /* a worker's failure: its class, below ORACLE_SEQ_CLASSES */
+    uint32_t fail_class;        /* a failure, or its retry: its class, below ORACLE_SEQ_CLASSES */
+    bool waits;                 /* left FAIL: it is to be retried */
     uint32_t attempt;           /* retries on record after it */
     uint64_t owner;             /* left IN_FLIGHT: the lease owner on record after it */
     uint64_t heartbeat_ms;      /* left IN_FLIGHT: the heartbeat on record after it */
@@ -83,14 +85,14 @@ enum oracle_seq_pair oracle_seq_pair(enum oracle_seq_state from, enum oracle_seq
  *   SEQ-19  a heartbeat moves during a run only, by the run's token only, and never back
  *   SEQ-8   IN_FLIGHT is entered by taking the lease, by its owner, and only while nobody has it;
  *           the owner does not change until the run ends
- *   SEQ-3   the pair is legal, or (OQ1), or nothing moved where that is allowed: a heartbeat, a
- *           cancel that was asked, COMMITTED again
- *   SEQ-6   a resting failure is not worked on again (OQ2)
+ *   SEQ-3   the pair is legal, or nothing moved where that is allowed: a heartbeat, a cancel that was
+ *           asked, COMMITTED again
+ *   SEQ-6   a failure whose event is out is not worked on again (OQ3)
  *   SEQ-12  it was made by one who may: a run is ended by its token, the reclaimer or a canceller
  *   SEQ-10  a lease is reclaimed once it expired, now - heartbeat >= leaseExpiresMs (E-SEQ-13)
- *   SEQ-13  attempts grew by one if it was a retry, else not at all; the retry was granted (OQ3)
- *   SEQ-18  a retry that was due was made (OQ3)
- *   SEQ-6   the event was handed out as (OQ2) says; only a seq whose event is out is committed */
+ *   SEQ-13  attempts grew by one if it was a retry, else not at all; the retry was granted (OQ2)
+ *   SEQ-18  a retry that was due is waited for (OQ2)
+ *   SEQ-6   the event was handed out as (OQ3) says; only a seq whose event is out is committed */
 struct oracle_verdict oracle_seq_fold(struct oracle_seq *seq,
                                       const struct oracle_seq_policy *policy,
                                       const struct oracle_seq_step *step);

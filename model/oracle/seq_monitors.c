@@ -1,6 +1,6 @@
 /* The monitors of the durable seq ledger. Every commit is read as steps of seqs, and each step is
  * given to the judge that the ledger in memory is held to (seq.h); what only rows can show is
- * judged here: the grace period, revoked tokens, the event beside its state, the counters, the
+ * judged here: that rows show each move, the grace period, revoked tokens, the event beside its state, the counters, the
  * latch.
  *
  * Who made a step is read from the row: a run is ended by the token that stands in ENDED_BY and
@@ -147,12 +147,6 @@ static struct path path_of(const struct telling *told, uint32_t slot)
     return path;
 }
 
-static bool is_retry(const struct path *path)
-{
-    return path->moves == 2 && path->states[0] == ORACLE_SEQ_IN_FLIGHT &&
-           path->states[1] == ORACLE_SEQ_FAIL && path->states[2] == ORACLE_SEQ_DISPATCHED;
-}
-
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* How many terminal events of the seq the commit emitted. */
@@ -212,6 +206,9 @@ static enum oracle_seq_by made_by(const struct telling *told, uint32_t slot, int
     if (to == ORACLE_SEQ_CANCEL) {
         return ORACLE_SEQ_BY_CANCEL;
     }
+    if (from == ORACLE_SEQ_FAIL && to == ORACLE_SEQ_DISPATCHED) {
+        return ORACLE_SEQ_BY_RETRY;
+    }
     if (from == ORACLE_SEQ_IN_FLIGHT && to != ORACLE_SEQ_COMMITTED) {
         return after(told, TABLE_SEQ, slot, SEQ_ENDED_BY) == 0 ? ORACLE_SEQ_BY_RECLAIM
                                                                : ORACLE_SEQ_BY_FINISH;
@@ -232,6 +229,7 @@ static struct oracle_seq_step step_of(const struct telling *told, uint32_t slot,
         .actor = (uint64_t)after(told, TABLE_SEQ, slot, actor),
         .token = (uint32_t)after(told, TABLE_SEQ, slot, beats ? SEQ_BEAT_RUN : SEQ_ENDED_RUN),
         .fail_class = (uint32_t)after(told, TABLE_SEQ, slot, SEQ_FAIL_CLASS),
+        .waits = after(told, TABLE_SEQ, slot, SEQ_RETRY) != 0,
         .attempt = (uint32_t)after(told, TABLE_SEQ, slot, SEQ_ATTEMPTS),
         .owner = (uint64_t)after(told, TABLE_SEQ, slot, SEQ_OWNER),
         .heartbeat_ms = (uint64_t)after(told, TABLE_SEQ, slot, SEQ_HEARTBEAT),
@@ -244,7 +242,7 @@ static struct oracle_seq_step step_of(const struct telling *told, uint32_t slot,
 static void count_step(struct telling *told, const struct oracle_seq_step *step)
 {
     bool runs = step->from == ORACLE_SEQ_IN_FLIGHT, moves = step->from != step->to;
-    bool fails = runs && (step->to == ORACLE_SEQ_FAIL || step->to == ORACLE_SEQ_DISPATCHED);
+    bool fails = runs && step->to == ORACLE_SEQ_FAIL;
     const struct {
         enum clause_id clause;
         bool held;
@@ -255,7 +253,7 @@ static void count_step(struct telling *told, const struct oracle_seq_step *step)
         {CLAUSE_SEQ_8, step->by == ORACLE_SEQ_BY_TAKE},
         {CLAUSE_SEQ_11, fails && step->by == ORACLE_SEQ_BY_RECLAIM},
         {CLAUSE_SEQ_12, runs && step->by == ORACLE_SEQ_BY_FINISH},
-        {CLAUSE_SEQ_13, fails},
+        {CLAUSE_SEQ_13, fails || step->by == ORACLE_SEQ_BY_RETRY},
         {CLAUSE_SEQ_18, fails && step->by == ORACLE_SEQ_BY_FINISH},
         {CLAUSE_SEQ_19, step->by == ORACLE_SEQ_BY_HEARTBEAT},
     };
@@ -272,15 +270,14 @@ static void judge_decision(struct telling *told, uint32_t slot, const struct ora
                            const struct oracle_seq_step *step)
 {
     bool reclaimed = step->by == ORACLE_SEQ_BY_RECLAIM;
-    bool decided = step->from == ORACLE_SEQ_IN_FLIGHT &&
-                   (step->to == ORACLE_SEQ_FAIL || step->to == ORACLE_SEQ_DISPATCHED);
+    bool decided = step->from == ORACLE_SEQ_IN_FLIGHT && step->to == ORACLE_SEQ_FAIL;
     if (!decided || seq->attempt >= DECISIONS) {
         return;
     }
     struct ghosts *ghosts = &told->judge.oracle->ghosts;
     uint32_t class = reclaimed ? 0 : step->fail_class;
     size_t cell = CELL_DECISIONS + class * DECISIONS + seq->attempt;
-    int64_t decision = step->to == ORACLE_SEQ_DISPATCHED ? 1 : 2, known = ghost_get(ghosts, cell);
+    int64_t decision = step->waits ? 1 : 2, known = ghost_get(ghosts, cell);
     if (known == 0) {
         ghost_set(ghosts, cell, decision);
     } else if (known != decision) {
@@ -368,10 +365,10 @@ static void judge_report(struct telling *told, uint32_t slot, const struct oracl
         return;
     }
     struct expected_report report = expected_seq_report(expected, number, found->attempt);
-    bool fails = step->to == ORACLE_SEQ_FAIL || step->to == ORACLE_SEQ_DISPATCHED;
+    bool fails = step->to == ORACLE_SEQ_FAIL;
     if (step->by == ORACLE_SEQ_BY_FINISH) {
         judge_held(&told->judge, CLAUSE_SEQ_21);
-        if ((fails ? ORACLE_SEQ_FAIL : (int64_t)step->to) != report.state ||
+        if ((int64_t)step->to != report.state ||
             (fails && step->fail_class != (uint32_t)report.fail_class)) {
             breach(told, CLAUSE_SEQ_21, slot, "a run ended otherwise than its work reports");
         }
@@ -399,6 +396,9 @@ static void judge_admitted(struct telling *told, uint32_t slot)
     judge_held(&told->judge, CLAUSE_SEQ_21);
     if (!once) {
         breach(told, CLAUSE_SEQ_21, slot, "a seq was admitted twice, or that nobody asked for");
+    } else if ((after(told, TABLE_SEQ, slot, SEQ_UNWANTED) != 0) !=
+               expected_seq_is_cancelled(expected, number)) {
+        breach(told, CLAUSE_SEQ_21, slot, "a seq was not admitted as one that is to be cancelled");
     }
 }
 
@@ -454,8 +454,11 @@ static void see_step(struct telling *told, uint32_t slot, const struct oracle_se
     if (beats && (int64_t)step->heartbeat_ms - taken >= (int64_t)policy.lease_ms) {
         judge_see(&told->judge, COVER_SEQ_KEPT);
     }
-    if (reclaims) {
-        judge_see(&told->judge, fails ? COVER_SEQ_RECLAIM_FAIL : COVER_SEQ_RECLAIM_RETRY);
+    if (reclaims && !step->waits) {
+        judge_see(&told->judge, COVER_SEQ_RECLAIM_FAIL);
+    }
+    if (step->by == ORACLE_SEQ_BY_RETRY && step->fail_class == 0) {
+        judge_see(&told->judge, COVER_SEQ_RECLAIM_RETRY);
     }
     if (reclaims && found->attempt < RUNS_MAX) {
         memory_flag(&told->judge, MEMORY_SEQS, id, (int64_t)FLAG_RECLAIMED << found->attempt);
@@ -500,7 +503,8 @@ static void judge_writes(struct telling *told, uint32_t slot, const struct path 
             breach(told, CLAUSE_SEQ_5, slot, "a seq was written without a move");
         }
     }
-    if (changed(told, TABLE_SEQ, slot, SEQ_NUMBER)) {
+    if (changed(told, TABLE_SEQ, slot, SEQ_NUMBER) ||
+        changed(told, TABLE_SEQ, slot, SEQ_UNWANTED)) {
         breach(told, CLAUSE_SEQ_13, slot, "a seq became another");
     }
 }
@@ -521,7 +525,7 @@ static void judge_path(struct telling *told, uint32_t slot, const struct path *p
     struct oracle_seq seq = seq_before(told, slot);
     size_t at = 0;
     do { /* one that does not move is a step, too */
-        bool whole = is_retry(path), last = whole || at + 1 >= path->moves;
+        bool last = at + 1 >= path->moves;
         int64_t from = path->states[at], to = path->states[last ? path->moves : at + 1];
         struct oracle_seq_step step = step_of(told, slot, from, to, last && events > 0);
         const struct oracle_seq found = seq;
@@ -529,7 +533,7 @@ static void judge_path(struct telling *told, uint32_t slot, const struct path *p
         judge_report(told, slot, &found, &step);
         judge_worked(told, slot, &step);
         see_step(told, slot, &found, &step);
-        at = last ? path->moves : at + 1;
+        at++;
     } while (at < path->moves);
     for (size_t i = 0; i < path->moves; i++) {
         see_move(told, path->states[i], path->states[i + 1]);
@@ -549,6 +553,9 @@ static void judge_seq(struct telling *told, uint32_t slot)
             breach(told, CLAUSE_SEQ_3, slot, "a seq is in a state that does not exist");
             return;
         }
+    }
+    if (path.moves > 1) {
+        breach(told, CLAUSE_SEQ_3, slot, "a seq made two moves in one commit: no row shows both");
     }
     int events = emitted(told, id, slot);
     if (events > 1) {
@@ -648,13 +655,20 @@ static int64_t counted(const struct telling *told, uint32_t slot, int column)
     return after(told, TABLE_SEQ_TALLY, slot, column) - before(told, TABLE_SEQ_TALLY, slot, column);
 }
 
+/* A retry expects a failure that waits for it; other moves a state. */
+static bool is_as_expected(const struct telling *told, uint32_t seq, int64_t expected)
+{
+    return expected < ORACLE_SEQ_STATES ? after(told, TABLE_SEQ, seq, SEQ_STATE) == expected
+                                        : after(told, TABLE_SEQ, seq, SEQ_RETRY) != 0;
+}
+
 /* An overtaken expectation (SEQ-5): it was overtaken, and is reported. A further cancel of a run
  * that was asked to end already is a forced one (E-SEQ-8). */
 static void judge_stale(struct telling *told, uint32_t stripe, uint32_t seq)
 {
     int64_t expected = after(told, TABLE_SEQ_TALLY, stripe, SEQ_TALLY_AS);
     judge_held(&told->judge, CLAUSE_SEQ_5);
-    if (seq == ROW_NONE || after(told, TABLE_SEQ, seq, SEQ_STATE) == expected) {
+    if (seq == ROW_NONE || is_as_expected(told, seq, expected)) {
         tally_breach(told, CLAUSE_SEQ_5, stripe, "a move was refused that nobody had overtaken");
         return;
     }
@@ -768,15 +782,16 @@ static bool is_true(const struct telling *told, uint32_t slot)
            policy_cell(told, STAGE_OWNER) == owner;
 }
 
-/* Whether the contract forbids it: by its pairs; or because the terminal event of the seq is out,
- * and only a commit may follow (SEQ-6, E-SEQ-2). */
+/* Whether the contract forbids it: by its pairs; or because the terminal event of the seq is out, and
+ * only a commit may follow, or is not, and no commit may (SEQ-6, E-SEQ-2). */
 static bool is_illegal(const struct telling *told, uint32_t slot, int64_t from, int64_t to)
 {
     int64_t flags = memory_get(&told->judge, MEMORY_SEQS,
                                row_key(told->judge.rows, TABLE_SEQ, slot), JUDGE_MEMO_FLAGS);
-    bool final = (flags & FLAG_EVENT) != 0 && to != ORACLE_SEQ_COMMITTED;
-    return final || oracle_seq_pair((enum oracle_seq_state)from, (enum oracle_seq_state)to) ==
-                        ORACLE_SEQ_ILLEGAL;
+    bool is_out = (flags & FLAG_EVENT) != 0, commits = to == ORACLE_SEQ_COMMITTED;
+    return (rests(from) && is_out != commits) || (is_out && !commits) ||
+           oracle_seq_pair((enum oracle_seq_state)from, (enum oracle_seq_state)to) ==
+               ORACLE_SEQ_ILLEGAL;
 }
 
 /* How much the commit added to a counter, over all stripes. */
@@ -998,8 +1013,10 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
             breach(&told, CLAUSE_SEQ_10, slot, "an expired lease was never reclaimed");
         } else if (state != ORACLE_SEQ_COMMITTED) {
             breach(&told, CLAUSE_SEQ_2, slot,
-                   rests(state) ? "a seq that ended was never committed"
-                                : "a seq was never brought to its end");
+                   row_get(rows, TABLE_SEQ, slot, SEQ_RETRY) != 0
+                       ? "a failure waits for a retry that is never made"
+                   : rests(state) ? "a seq that ended was never committed"
+                                  : "a seq was never brought to its end");
         }
     }
     if (asked(&told) != NULL && rows->table[TABLE_SEQ].used != asked(&told)->jobs) {

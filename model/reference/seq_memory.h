@@ -1,6 +1,7 @@
 /* The seq ledger in memory (seed 001): a state machine per seq, moved by many threads at once.
  *
- * A reference model: tests hold the primitives to it; no run calls it.
+ * A reference model: tests hold the primitives to it; no run and no engine calls it. A failure and its
+ * retry are one call here, which nothing can come between; in rows they are two transactions.
  * Runs execute the durable rows of model/seq.h, and sim/tests/test_seq_run.c holds their
  * decisions to this ledger. `assay bench seq` measures it.
  *

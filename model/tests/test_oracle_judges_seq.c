@@ -105,14 +105,30 @@ static void spoil(enum seq_bug bug, const struct oracle_seq *seq, struct oracle_
     }
 }
 
+static void fold(struct seqs *walk, uint64_t seq, const struct oracle_seq_step *step)
+{
+    struct oracle_verdict verdict = oracle_seq_fold(&walk->monitor[seq], &oracle_policy, step);
+    if (!walk->verdict.broken) {
+        walk->verdict = verdict;
+    }
+}
+
+/* The ledger in memory fails and retries in one call: two moves to the judge (OQ1). */
 static void follow(struct seqs *walk, uint64_t seq, struct oracle_seq_step step)
 {
     spoil(walk->bug, &walk->monitor[seq], &step);
     walk->events += step.event;
-    struct oracle_verdict verdict = oracle_seq_fold(&walk->monitor[seq], &oracle_policy, &step);
-    if (!walk->verdict.broken) {
-        walk->verdict = verdict;
+    if (step.from == ORACLE_SEQ_IN_FLIGHT && step.to == ORACLE_SEQ_DISPATCHED) {
+        struct oracle_seq_step failure = step;
+        failure.to = ORACLE_SEQ_FAIL;
+        failure.waits = true;
+        failure.attempt = walk->monitor[seq].attempt;
+        fold(walk, seq, &failure);
+        step.by = ORACLE_SEQ_BY_RETRY;
+        step.from = ORACLE_SEQ_FAIL;
+        step.event = false;
     }
+    fold(walk, seq, &step);
 }
 
 /* A call of the model: followed if something was done, else the record must stand (see below). */

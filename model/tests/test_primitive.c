@@ -92,7 +92,7 @@ static void operand_exists(const struct primitive *primitive, int at, uint8_t op
 static void operands_exist(const struct primitive *primitive, int at)
 {
     const struct op *op = &primitive->ops[at];
-    if (!lets(op) && op->kind != OP_CLAIM) {
+    if (!lets(op) && op->kind != OP_CLAIM && op->kind != OP_FIND) {
         operand_exists(primitive, at, op->key);
         cr_expect_geq(op->key, OPERAND_PARAM, "%s, operation %d: which row?", primitive->name, at);
     }
@@ -161,6 +161,25 @@ static void column_exists(const struct primitive *primitive, int at)
     }
 }
 
+static void find_has_its_index(const struct primitive *primitive, int at)
+{
+    const struct op *op = &primitive->ops[at];
+    bool has = op->kind != OP_FIND;
+    for (int i = 0; i < TABLE_INDEXES; i++) {
+        const struct table_index *index = &table_indexes[i];
+        has = has || (index->table == op->table && index->columns[0] == op->column &&
+                      index->columns[1] == op->beside && index->columns[2] == op->order);
+    }
+    cr_expect(has, "%s, operation %d", primitive->name, at);
+}
+
+/* (PM6) */
+Test(primitive, what_is_found_is_found_by_an_index)
+{
+    PROVES(CLAUSE_SEQ_17);
+    visit(find_has_its_index);
+}
+
 /* (R1) */
 Test(primitive, cells_are_in_their_table)
 {
@@ -179,6 +198,7 @@ static void no_guard_behind_a_write(const struct primitive *primitive, int at)
     /* These leave what they are to leave: the count of a refusal (E-SEQ-3), or of a no-op, and the
      * latch (E-SEQ-15). */
     bool leaves = primitive == &primitive_table[PRIMITIVE_SEQ_EXPECT] ||
+                  primitive == &primitive_table[PRIMITIVE_SEQ_WAITS] ||
                   primitive == &primitive_table[PRIMITIVE_SEQ_HOLD] ||
                   primitive == &primitive_table[PRIMITIVE_SEQ_AGAIN] ||
                   primitive == &primitive_table[PRIMITIVE_SEQ_CONTRACT];

@@ -80,22 +80,43 @@ static struct outcome kind(enum outcome_kind outcome)
     return (struct outcome){.kind = (uint8_t)outcome, .now = 100};
 }
 
-/* The answer to a look: this seq is in this state, all others are COMMITTED. */
-static struct outcome look(uint32_t place, enum seq_state state, int64_t heartbeat, int64_t asked)
+/* A seq as it is when an actor looks, at t=100. */
+struct sight {
+    uint32_t number; /* 5 is the one to be cancelled */
+    enum seq_state state;
+    int64_t heartbeat, asked;
+    bool waits; /* a FAIL: for its retry */
+};
+
+static bool is_found(const struct call *call, const struct sight *sight)
+{
+    const int64_t *params = &sent.params[call->params];
+    bool unwanted = sight->number == 5;
+    return params[0] == sight->state &&
+           (call->primitive == PRIMITIVE_SEQ_UNWANTED
+                ? unwanted && sight->asked < params[1]
+                : params[1] == sight->waits && sight->heartbeat < 100 - params[2]);
+}
+
+/* The answer to a look if this is the only seq. */
+static struct outcome look(const struct sight *sight)
 {
     struct outcome outcome = kind(OUTCOME_COMMITTED);
-    for (uint32_t i = 0; i < 5; i++) {
-        outcome.values[(size_t)3 * i] = i == place ? state : SEQ_COMMITTED;
-        outcome.values[(size_t)3 * i + 1] = heartbeat;
-        outcome.values[(size_t)3 * i + 2] = asked;
+    for (uint8_t i = 0; i < sent.count; i++) {
+        int64_t *values = &outcome.values[sent.calls[i].values];
+        if (is_found(&sent.calls[i], sight)) {
+            values[0] = seq_id(sight->number);
+            values[1] = sight->number;
+            values[2] = sight->asked;
+        }
     }
     return outcome;
 }
 
-static void sees(uint32_t place, enum seq_state state, int64_t heartbeat, int64_t asked)
+static void sees(struct sight sight)
 {
     cr_assert_eq(next(), BUNDLE_SEQ_LOOK);
-    answer(look(place, state, heartbeat, asked));
+    answer(look(&sight));
 }
 
 static struct outcome skipped(int call)
@@ -121,8 +142,7 @@ static bool is_idle(void)
 static void holds(uint32_t number)
 {
     begin_role(SEQ_WORKER);
-    ACTOR_IS(&actor, seq_actor)->at = number;
-    sees(0, SEQ_DISPATCHED, 0, 0);
+    sees((struct sight){number, SEQ_DISPATCHED, 0, 0, false});
     cr_assert_eq(next(), BUNDLE_SEQ_TAKE);
     answer(kind(OUTCOME_COMMITTED));
 }
@@ -234,8 +254,7 @@ Test(seq, a_worker_that_does_not_know_reads_whose_the_lease_is)
     answer(kind(OUTCOME_COMMITTED)); /* owner 0: it was applied, or reclaimed */
     cr_expect(is_idle());
     protocol_restart(&actor, &rules, SEQ_WORKER);
-    ACTOR_IS(&actor, seq_actor)->at = 0;
-    sees(0, SEQ_DISPATCHED, 0, 0);
+    sees((struct sight){0, SEQ_DISPATCHED, 0, 0, false});
     cr_assert_eq(next(), BUNDLE_SEQ_TAKE);
     cr_expect_neq(sent.params[sent.calls[4].params + 1], own, "another incarnation");
     answer(skipped(2));
@@ -248,33 +267,55 @@ Test(seq, who_looks_does_what_its_role_does_with_what_it_sees)
     SETTLES(ERRATUM_SEQ_8);
     static const struct {
         enum seq_role role;
-        uint32_t place; /* of 5 from seq 1 on; seq 5 is the one to be cancelled */
-        enum seq_state state;
-        int64_t heartbeat, asked;
-        enum bundle_name then; /* at t=100 */
+        struct sight sight;
+        enum bundle_name then;
     } cases[] = {
-        {SEQ_WORKER, 0, SEQ_DISPATCHED, 0, 0, BUNDLE_SEQ_TAKE},
-        {SEQ_WORKER, 0, SEQ_IN_FLIGHT, 0, 0, BUNDLE_SEQ_LOOK},
-        {SEQ_RECLAIMER, 3, SEQ_IN_FLIGHT, 80, 0, BUNDLE_SEQ_RECLAIM},
-        {SEQ_RECLAIMER, 3, SEQ_IN_FLIGHT, 81, 0, BUNDLE_SEQ_LOOK},
-        {SEQ_RECLAIMER, 3, SEQ_DISPATCHED, 1, 0, BUNDLE_SEQ_LOOK},
-        {SEQ_CANCELLER, 4, SEQ_DISPATCHED, 0, 0, BUNDLE_SEQ_CANCEL},
-        {SEQ_CANCELLER, 3, SEQ_DISPATCHED, 0, 0, BUNDLE_SEQ_LOOK},
-        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 90, 0, BUNDLE_SEQ_ASK},
-        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 90, 94, BUNDLE_SEQ_LOOK},
-        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 90, 93, BUNDLE_SEQ_FORCE},
-        {SEQ_CANCELLER, 4, SEQ_UNSEEN, 0, 0, BUNDLE_SEQ_LOOK},
-        {SEQ_COMMITTER, 1, SEQ_SKIP, 0, 0, BUNDLE_SEQ_COMMIT},
-        {SEQ_COMMITTER, 1, SEQ_IN_FLIGHT, 0, 0, BUNDLE_SEQ_LOOK},
+        {SEQ_WORKER, {1, SEQ_DISPATCHED, 0, 0, false}, BUNDLE_SEQ_TAKE},
+        {SEQ_WORKER, {1, SEQ_IN_FLIGHT, 0, 0, false}, BUNDLE_SEQ_LOOK},
+        {SEQ_RECLAIMER, {4, SEQ_IN_FLIGHT, 80, 0, false}, BUNDLE_SEQ_RECLAIM},
+        {SEQ_RECLAIMER, {4, SEQ_IN_FLIGHT, 81, 0, false}, BUNDLE_SEQ_LOOK},
+        {SEQ_RECLAIMER, {4, SEQ_DISPATCHED, 1, 0, false}, BUNDLE_SEQ_LOOK},
+        {SEQ_RECLAIMER, {4, SEQ_FAIL, 99, 0, true}, BUNDLE_SEQ_RETRY},
+        {SEQ_RECLAIMER, {4, SEQ_FAIL, 99, 0, false}, BUNDLE_SEQ_LOOK},
+        {SEQ_CANCELLER, {5, SEQ_DISPATCHED, 0, 0, false}, BUNDLE_SEQ_CANCEL},
+        {SEQ_CANCELLER, {4, SEQ_DISPATCHED, 0, 0, false}, BUNDLE_SEQ_LOOK},
+        {SEQ_CANCELLER, {5, SEQ_IN_FLIGHT, 90, 0, false}, BUNDLE_SEQ_ASK},
+        {SEQ_CANCELLER, {5, SEQ_IN_FLIGHT, 90, 94, false}, BUNDLE_SEQ_LOOK},
+        {SEQ_CANCELLER, {5, SEQ_IN_FLIGHT, 90, 93, false}, BUNDLE_SEQ_FORCE},
+        {SEQ_CANCELLER, {5, SEQ_UNSEEN, 0, 0, false}, BUNDLE_SEQ_LOOK},
+        {SEQ_COMMITTER, {2, SEQ_SKIP, 0, 0, false}, BUNDLE_SEQ_COMMIT},
+        {SEQ_COMMITTER, {2, SEQ_FAIL, 0, 0, false}, BUNDLE_SEQ_COMMIT},
+        {SEQ_COMMITTER, {2, SEQ_FAIL, 0, 0, true}, BUNDLE_SEQ_LOOK},
+        {SEQ_COMMITTER, {2, SEQ_IN_FLIGHT, 0, 0, false}, BUNDLE_SEQ_LOOK},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         begin_role(cases[i].role);
         cr_assert_eq(next(), BUNDLE_SEQ_LOOK);
         answer(kind(OUTCOME_UNKNOWN)); /* nothing was seen */
-        ACTOR_IS(&actor, seq_actor)->at = 1;
-        sees(cases[i].place, cases[i].state, cases[i].heartbeat, cases[i].asked);
+        sees(cases[i].sight);
         cr_expect_eq(next(), cases[i].then, "case %zu", i);
         cr_expect_eq(is_idle(), cases[i].then == BUNDLE_SEQ_LOOK);
+    }
+}
+
+/* A look is a few rows of an index, however many seqs there are (SEQ-17). */
+Test(seq, a_look_finds_the_next_seq_and_reads_no_other)
+{
+    PROVES(CLAUSE_SEQ_17);
+    static const int finds[] = {
+        [SEQ_WORKER] = 1, [SEQ_RECLAIMER] = 2, [SEQ_CANCELLER] = 2, [SEQ_COMMITTER] = 4};
+    for (int role = SEQ_WORKER; role <= SEQ_COMMITTER; role++) {
+        begin_role((enum seq_role)role);
+        cr_assert_eq(next(), BUNDLE_SEQ_LOOK);
+        cr_expect_eq(sent.count, finds[role], "role %d", role);
+        for (uint8_t i = 0; i < sent.count; i++) {
+            const struct primitive *primitive = &primitive_table[sent.calls[i].primitive];
+            int found = 0;
+            for (uint8_t o = 0; o < primitive->op_count; o++) {
+                found += primitive->ops[o].kind == OP_FIND;
+            }
+            cr_expect_eq(found, 1, "%s", primitive->name);
+        }
     }
 }
 
@@ -282,14 +323,14 @@ Test(seq, who_serves_looks_again_and_a_commit_is_repeated)
 {
     PROVES(CLAUSE_SEQ_7);
     begin_role(SEQ_RECLAIMER);
-    sees(0, SEQ_IN_FLIGHT, 1, 0);
+    sees((struct sight){0, SEQ_IN_FLIGHT, 1, 0, false});
     cr_assert_eq(next(), BUNDLE_SEQ_RECLAIM);
     answer(kind(OUTCOME_ABORTED));
     cr_assert_eq(next(), BUNDLE_SEQ_RECLAIM);
     answer(kind(OUTCOME_UNKNOWN));
     cr_expect(is_idle());
     begin_role(SEQ_COMMITTER);
-    sees(0, SEQ_SUCCESS, 1, 0);
+    sees((struct sight){0, SEQ_SUCCESS, 1, 0, false});
     cr_assert_eq(next(), BUNDLE_SEQ_COMMIT);
     answer(kind(OUTCOME_UNKNOWN));
     cr_assert_eq(next(), BUNDLE_SEQ_COMMIT);
@@ -380,20 +421,25 @@ Test(seq, no_move_goes_past_the_contract)
     PROVES(CLAUSE_SEQ_3);
     static const struct {
         enum seq_role role;
-        uint32_t place;
-        enum seq_state state;
-        int64_t asked, to, from;
+        struct sight sight;
+        int64_t to, from;
     } cases[] = {
-        {SEQ_WORKER, 0, SEQ_DISPATCHED, 0, SEQ_IN_FLIGHT, 1 << SEQ_DISPATCHED},
-        {SEQ_RECLAIMER, 0, SEQ_IN_FLIGHT, 0, SEQ_FAIL, 1 << SEQ_IN_FLIGHT},
-        {SEQ_CANCELLER, 4, SEQ_DISPATCHED, 0, SEQ_CANCEL, 1 << SEQ_DISPATCHED | 1 << SEQ_IN_FLIGHT},
-        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 1, SEQ_CANCEL, 1 << SEQ_DISPATCHED | 1 << SEQ_IN_FLIGHT},
-        {SEQ_COMMITTER, 0, SEQ_CANCEL, 0, SEQ_COMMITTED, 15 << SEQ_SUCCESS},
+        {SEQ_WORKER, {1, SEQ_DISPATCHED, 1, 0, false}, SEQ_IN_FLIGHT, 1 << SEQ_DISPATCHED},
+        {SEQ_RECLAIMER, {1, SEQ_IN_FLIGHT, 1, 0, false}, SEQ_FAIL, 1 << SEQ_IN_FLIGHT},
+        {SEQ_RECLAIMER, {1, SEQ_FAIL, 1, 0, true}, SEQ_DISPATCHED, 1 << SEQ_UNSEEN | 1 << SEQ_FAIL},
+        {SEQ_CANCELLER,
+         {5, SEQ_DISPATCHED, 1, 0, false},
+         SEQ_CANCEL,
+         1 << SEQ_DISPATCHED | 1 << SEQ_IN_FLIGHT},
+        {SEQ_CANCELLER,
+         {5, SEQ_IN_FLIGHT, 1, 1, false},
+         SEQ_CANCEL,
+         1 << SEQ_DISPATCHED | 1 << SEQ_IN_FLIGHT},
+        {SEQ_COMMITTER, {1, SEQ_CANCEL, 1, 0, false}, SEQ_COMMITTED, 15 << SEQ_SUCCESS},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         begin_role(cases[i].role);
-        ACTOR_IS(&actor, seq_actor)->at = 1;
-        sees(cases[i].place, cases[i].state, 1, cases[i].asked);
+        sees(cases[i].sight);
         next();
         cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 2), cases[i].to, "case %zu", i);
         cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 3), cases[i].from, "case %zu", i);
@@ -578,12 +624,19 @@ static void reach(int64_t state)
     }
 }
 
-static void fail_and_retry(int64_t class)
+/* A failure that waits for its retry, and its retry. */
+static void fail_to_retry(int64_t class)
 {
     move(SEQ_FAIL);
     set(TABLE_SEQ, SEQ_FAIL_CLASS, class);
-    more(TABLE_SEQ, SEQ_ATTEMPTS, 1);
+    set(TABLE_SEQ, SEQ_RETRY, 1);
+}
+
+static void retry(void)
+{
     move(SEQ_DISPATCHED);
+    more(TABLE_SEQ, SEQ_ATTEMPTS, 1);
+    set(TABLE_SEQ, SEQ_RETRY, 0);
 }
 
 /* What a stripe says of a token that no longer stands, and of an expectation that was overtaken. */
@@ -628,8 +681,12 @@ Test(seq_rows, every_path_through_the_ledger_is_fine_and_seen)
     cr_assert_eq(tell(), FINE, "kept beyond its first term");
     set(TABLE_SEQ, SEQ_CANCEL_AT, 31);
     cr_assert_eq(tell(), FINE);
-    fail_and_retry(0);
+    fail_to_retry(0);
     revoke(50);
+    cr_assert_eq(tell(), FINE, "the failure rests, and emits nothing");
+    retry();
+    cr_assert_eq(tell(), FINE);
+    stale(SEQ_STATES); /* ... and a second reclaimer comes too late */
     cr_assert_eq(tell(), FINE);
     stale(SEQ_IN_FLIGHT); /* who would have cancelled the run by force comes too late */
     cr_assert_eq(tell(), FINE);
@@ -681,7 +738,7 @@ Test(seq_rows, a_late_result_is_not_counted_as_a_heartbeat)
             const struct side_effect work = {.what = SEQ, .claim = OWNER, .epoch = 0};
             monitors_seq.effect(&oracle, &hand.rows, &work);
         }
-        fail_and_retry(0);
+        fail_to_retry(0);
         revoke(50);
         cr_assert_eq(tell(), FINE);
         late(0, cases[i].result);
@@ -738,6 +795,27 @@ Test(seq_rows, each_of_the_51_illegal_moves_may_halt_stage1_and_none_may_be_made
     cr_expect_eq(illegal, 44, "and 7 that lead nowhere");
 }
 
+/* A failure that waits may be retried, and not committed; one that is final the other way round. */
+Test(seq_rows, what_a_failure_may_do_depends_on_whether_its_event_is_out)
+{
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_6);
+    SETTLES(ERRATUM_SEQ_2);
+    for (int waits = 0; waits < 2; waits++) {
+        for (int commits = 0; commits < 2; commits++) {
+            reach(SEQ_IN_FLIGHT);
+            if (waits) {
+                fail_to_retry(1);
+                end_run(OWNER, 0);
+            } else {
+                finish(SEQ_FAIL, SEQ_CLASS_PERMANENT);
+            }
+            cr_assert_eq(tell(), FINE);
+            latch(SEQ_FAIL, commits ? SEQ_COMMITTED : SEQ_DISPATCHED, OWNER);
+            cr_expect_eq(tell(), waits == commits ? FINE : CLAUSE_SEQ_3, "%d, %d", waits, commits);
+        }
+    }
+}
+
 Test(seq_rows, a_report_that_is_not_true_or_not_whole_is_a_breach)
 {
     static const struct {
@@ -764,6 +842,32 @@ Test(seq_rows, a_report_that_is_not_true_or_not_whole_is_a_breach)
     hand.cells[TABLE_STAGE][1 + STAGE_DRILL] = 0;
     latch(SEQ_UNSEEN, SEQ_SKIP, 0);
     cr_expect_eq(tell(), CLAUSE_SEQ_3, "nobody attempts illegal moves here");
+}
+
+/* The lease clock shows 40, and the wall clock 1000 to 1007 while the transaction lasts. */
+Test(seq_rows, a_report_has_the_time_of_the_wall_clock)
+{
+    PROVES(CLAUSE_SEQ_4);
+    static const struct {
+        int64_t told, from, to;
+        enum clause_id clause;
+    } cases[] = {
+        {1000, 1000, 1007, FINE},        {1007, 1000, 1007, FINE},
+        {999, 1000, 1007, CLAUSE_SEQ_4}, {1008, 1000, 1007, CLAUSE_SEQ_4},
+        {40, 1000, 1007, CLAUSE_SEQ_4},  {40, 0, 0, FINE}, /* the store does not know */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(SEQ_IN_FLIGHT);
+        latch(SEQ_IN_FLIGHT, SEQ_IN_FLIGHT, OWNER);
+        set(TABLE_STAGE, STAGE_WALL, cases[i].told);
+        const struct observed seen = {.client = OBSERVED_NOBODY,
+                                      .began = 40,
+                                      .wall_from = cases[i].from,
+                                      .wall_to = cases[i].to};
+        struct oracle_verdict verdict =
+            monitors_seq.transaction(&oracle, &hand.rows, &seen, hand.changes, hand.count);
+        cr_expect_eq(verdict.broken ? verdict.clause : FINE, cases[i].clause, "case %zu", i);
+    }
 }
 
 Test(seq_rows, an_illegal_move_is_counted_and_fails_stage1_in_one_commit)
@@ -895,13 +999,13 @@ static void success_keeps_token(void)
 
 static void reclaimed_too_early(void)
 {
-    fail_and_retry(0);
+    fail_to_retry(0);
     revoke(29);
 }
 
 static void reclaimed_with_another_class(void)
 {
-    fail_and_retry(1);
+    fail_to_retry(1);
     revoke(30);
 }
 
@@ -914,15 +1018,66 @@ static void retry_that_is_due_not_granted(void)
 
 static void retry_not_counted(void)
 {
-    move(SEQ_FAIL);
-    set(TABLE_SEQ, SEQ_FAIL_CLASS, 1);
-    move(SEQ_DISPATCHED);
+    fail_to_retry(1);
     end_run(OWNER, 0);
+    tell();
+    retry();
+    more(TABLE_SEQ, SEQ_ATTEMPTS, -1);
+}
+
+static void retry_in_one_commit(void)
+{
+    fail_to_retry(1);
+    end_run(OWNER, 0);
+    retry();
+}
+
+static void retry_of_any_class(void)
+{
+    fail_to_retry(SEQ_CLASS_PERMANENT);
+    end_run(OWNER, 0);
+}
+
+static void event_before_the_retry(void)
+{
+    fail_to_retry(1);
+    end_run(OWNER, 0);
+    emit(SEQ_FAIL);
+}
+
+static void retry_after_the_event(void)
+{
+    finish(SEQ_FAIL, SEQ_CLASS_PERMANENT);
+    tell();
+    retry();
+}
+
+static void commit_instead_of_the_retry(void)
+{
+    fail_to_retry(1);
+    end_run(OWNER, 0);
+    tell();
+    move(SEQ_COMMITTED);
+    set(TABLE_SEQ, SEQ_RETRY, 0);
+}
+
+static void success_that_waits_for_a_retry(void)
+{
+    finish(SEQ_SUCCESS, 0);
+    set(TABLE_SEQ, SEQ_RETRY, 1);
+}
+
+static void retry_refused_that_was_due(void)
+{
+    fail_to_retry(1);
+    end_run(OWNER, 0);
+    tell();
+    stale(SEQ_STATES);
 }
 
 static void class_that_does_not_exist(void)
 {
-    fail_and_retry(99);
+    fail_to_retry(99);
     end_run(OWNER, 0);
 }
 
@@ -1020,6 +1175,13 @@ static const struct {
     {reclaimed_with_another_class, CLAUSE_SEQ_10},
     {retry_that_is_due_not_granted, CLAUSE_SEQ_11},
     {retry_not_counted, CLAUSE_SEQ_13},
+    {retry_in_one_commit, CLAUSE_SEQ_3},
+    {retry_of_any_class, CLAUSE_SEQ_13},
+    {event_before_the_retry, CLAUSE_SEQ_6},
+    {retry_after_the_event, CLAUSE_SEQ_6},
+    {commit_instead_of_the_retry, CLAUSE_SEQ_6},
+    {success_that_waits_for_a_retry, CLAUSE_SEQ_13},
+    {retry_refused_that_was_due, CLAUSE_SEQ_5},
     {class_that_does_not_exist, CLAUSE_SEQ_10},
     {forced_without_being_asked, CLAUSE_SEQ_15},
     {move_not_counted, CLAUSE_SEQ_5},
@@ -1032,7 +1194,7 @@ static const struct {
     {state_that_does_not_exist, CLAUSE_SEQ_3},
     {row_gone, CLAUSE_SEQ_3},
     {heartbeat_of_nobody, CLAUSE_SEQ_19},
-    {more_moves_than_there_are, CLAUSE_SEQ_12},
+    {more_moves_than_there_are, CLAUSE_SEQ_3},
     {second_event_without_a_move, CLAUSE_SEQ_6},
 };
 
@@ -1079,7 +1241,7 @@ Test(seq_rows, what_else_can_be_wrong_is_a_breach)
     put(TABLE_SEQ_EVENT, EVENT + 1, (int64_t[]){SEQ + 1, 0, 1});
     cr_expect_eq(tell(), CLAUSE_SEQ_3, "not born UNSEEN");
     reach(SEQ_IN_FLIGHT);
-    fail_and_retry(0);
+    fail_to_retry(0);
     revoke(30);
     set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
     cr_expect_eq(tell(), CLAUSE_SEQ_15, "a cancel outlives its run");
@@ -1107,7 +1269,7 @@ Test(seq_rows, of_two_equal_failures_both_or_none_is_retried)
         emit(SEQ_FAIL);
         cr_assert_eq(tell(), FINE);
         hand.cells[TABLE_STAGE][1 + STAGE_BUDGET] = 1;
-        put(TABLE_SEQ, SEQ + 1, (int64_t[]){1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+        put(TABLE_SEQ, SEQ + 1, (int64_t[SEQ_COLUMNS]){1});
         cr_assert_eq(tell(), FINE);
         int64_t *second = &hand.cells[TABLE_SEQ][1 + SEQ_COLUMNS + 1];
         second[SEQ_STATE] = SEQ_IN_FLIGHT; /* told as if it had come this far */
@@ -1115,8 +1277,7 @@ Test(seq_rows, of_two_equal_failures_both_or_none_is_retried)
         second[SEQ_HEARTBEAT] = 10;
         struct row_change path[] = {
             {.slot = 1, .table = TABLE_SEQ, .kind = ROW_UPDATED, .column = SEQ_STATE, .before = 2},
-            {.slot = 1, .table = TABLE_SEQ, .kind = ROW_UPDATED, .column = SEQ_STATE, .before = 5},
-            {.slot = 1, .table = TABLE_SEQ, .kind = ROW_UPDATED, .column = SEQ_ATTEMPTS},
+            {.slot = 1, .table = TABLE_SEQ, .kind = ROW_UPDATED, .column = SEQ_RETRY},
             {.slot = 1, .table = TABLE_SEQ, .kind = ROW_UPDATED, .column = SEQ_MOVE_COUNT},
             {.slot = 1,
              .table = TABLE_SEQ,
@@ -1124,10 +1285,10 @@ Test(seq_rows, of_two_equal_failures_both_or_none_is_retried)
              .column = SEQ_OWNER,
              .before = OWNER},
         };
-        second[SEQ_STATE] = SEQ_DISPATCHED;
+        second[SEQ_STATE] = SEQ_FAIL;
         second[SEQ_OWNER] = 0;
-        second[SEQ_ATTEMPTS] = 1;
-        second[SEQ_MOVE_COUNT] = 2;
+        second[SEQ_RETRY] = 1;
+        second[SEQ_MOVE_COUNT] = 1;
         second[SEQ_FAIL_CLASS] = worker;
         second[SEQ_ENDED_BY] = worker ? OWNER : 0;
         second[SEQ_ENDED_AT] = 30;
@@ -1154,6 +1315,12 @@ Test(seq_rows, what_is_left_over_is_a_breach)
         struct oracle_verdict verdict = monitors_seq.settled(&oracle, &hand.rows, cases[i].quiet);
         cr_expect_eq(verdict.broken ? verdict.clause : FINE, cases[i].clause, "case %zu", i);
     }
+    reach(SEQ_IN_FLIGHT);
+    fail_to_retry(1);
+    end_run(OWNER, 0);
+    cr_assert_eq(tell(), FINE);
+    cr_expect_eq(monitors_seq.settled(&oracle, &hand.rows, true).clause, CLAUSE_SEQ_2,
+                 "nobody has made the retry");
 }
 
 /* ---- what the scenario asks for -------------------------------------------------------------- */
@@ -1224,6 +1391,13 @@ Test(seq_rows, every_seq_that_is_asked_for_is_admitted_once_under_the_policy_tha
         put(TABLE_SEQ, SEQ + 1, (int64_t[SEQ_COLUMNS]){[SEQ_NUMBER] = cases[i].number});
         cr_expect_eq(tell(), cases[i].clause, "case %zu", i);
     }
+    for (int64_t unwanted = 0; unwanted < 2; unwanted++) {
+        begin_rows();
+        ask(EXPECTED_CANCEL);
+        asked.of.seq.jobs = 2;
+        put(TABLE_SEQ, SEQ + 1, (int64_t[SEQ_COLUMNS]){1, [SEQ_UNWANTED] = unwanted});
+        cr_expect_eq(tell(), unwanted ? FINE : CLAUSE_SEQ_21);
+    }
     static const int64_t policies[][5] = {{20, 7, 3, 1, 1}, {0, 7, 3, 1, 1},  {20, 0, 3, 1, 1},
                                           {20, 7, 1, 1, 1}, {20, 7, 3, 2, 1}, {20, 7, 3, 1, 0}};
     for (size_t i = 0; i < COUNT(policies); i++) {
@@ -1255,7 +1429,7 @@ Test(seq_rows, an_idle_actor_is_due_when_a_seq_needs_it)
         {SEQ_WORKER, SEQ_DISPATCHED, 0},
         {SEQ_WORKER, SEQ_IN_FLIGHT, PROTOCOL_NEVER},
         {SEQ_RECLAIMER, SEQ_IN_FLIGHT, 30},
-        {SEQ_RECLAIMER, SEQ_FAIL, PROTOCOL_NEVER},
+        {SEQ_RECLAIMER, SEQ_FAIL, PROTOCOL_NEVER}, /* its event is out */
         {SEQ_COMMITTER, SEQ_FAIL, 0},
         {SEQ_COMMITTER, SEQ_COMMITTED, PROTOCOL_NEVER},
         {SEQ_CANCELLER, SEQ_IN_FLIGHT, PROTOCOL_NEVER},

@@ -4,6 +4,7 @@
 #define REAL_TESTS_SERVER_H
 
 #include "real/cluster.h"
+#include "real/schema.h"
 #include "real/store.h"
 
 #include <criterion/criterion.h>
@@ -52,6 +53,19 @@ static inline void server_make_schema(const char *schema)
     }
     cr_assert(store_pg_drop_schema(server_dsn(), schema, &error), "%s", error.text);
     cr_assert(store_pg_make_schema(server_dsn(), schema, UINT64_MAX, &error), "%s", error.text);
+}
+
+/* The clocks of the schema are what a test sets them to. */
+static inline void server_set_clocks(const char *schema)
+{
+    char script[SCHEMA_SCRIPT_SIZE];
+    struct error error;
+    const struct store_pg_options options = {.dsn = server_dsn(), .schema = schema};
+    struct store_pg *store = store_pg_open(&options, &error);
+    cr_assert_not_null(store, "%s", error.text);
+    schema_lockstep_script(schema, script);
+    cr_assert(store_pg_run(store, script), "%s", store_pg_why_not(store));
+    store_pg_close(store);
 }
 
 #endif

@@ -2,6 +2,7 @@
  * COMMIT, marks and the outcome audit, breakpoints, what stays when a process dies, and a server that is killed,
  * followed and replaced. */
 #include "model/seq.h"
+#include "model/tests/proves.h"
 #include "real/chaos.h"
 #include "real/history.h"
 #include "real/outcome_audit.h"
@@ -286,7 +287,7 @@ static pid_t execute_apart(const struct bundle *bundle, int *status)
     if (pid == 0) {
         struct outcome outcome = {0};
         struct store_pg *store = open_at(server_dsn());
-        bool told = shared_execute(page, 1, store, bundle, 0, &outcome);
+        bool told = shared_execute(page, 1, store, bundle, &outcome);
         _exit(told && outcome.kind == OUTCOME_COMMITTED ? 0 : 1);
     }
     cr_assert(pid > 0);
@@ -359,7 +360,7 @@ static struct outcome execute_with(struct store_pg *store, enum shared_act act, 
     struct bundle bundle = create_job(job);
     struct outcome outcome = {0};
     set_breakpoint(0, act, BUNDLE_CREATE, SHARED_SENT);
-    cr_expect(shared_execute(page, 1, store, &bundle, 0, &outcome));
+    cr_expect(shared_execute(page, 1, store, &bundle, &outcome));
     cr_expect_eq(page->breakpoints[0].state, SHARED_BREAKPOINT_HIT);
     return outcome;
 }
@@ -391,7 +392,7 @@ Test(chaos, outcomes_that_cannot_be_are_found_out)
     struct bundle bundle = create_job(1);
     struct outcome outcome = {0};
     struct outcome_audit audit = {0};
-    cr_expect(shared_execute(page, 1, store, &bundle, 0, &outcome));
+    cr_expect(shared_execute(page, 1, store, &bundle, &outcome));
     cr_assert_eq(page->ack_count, 1);
     /* committed, though COMMIT never left */
     page->cuts[0] = (struct shared_cut){.mark = page->acks[0].mark, .how = SHARED_CUTS_EARLY};
@@ -423,9 +424,9 @@ static struct outcome_audit after_doubt(enum shared_act act, bool assumes, bool 
         usleep(1000);
     }
     if (!assumes) {
-        cr_expect(shared_execute(page, 1, store, &same, 0, &outcome));
+        cr_expect(shared_execute(page, 1, store, &same, &outcome));
     }
-    cr_expect(shared_execute(page, 1, store, &next, 0, &outcome));
+    cr_expect(shared_execute(page, 1, store, &next, &outcome));
     cr_expect(outcome_audit_look_up(other, SCHEMA, page, true, &audit), "%s",
               store_pg_why_not(other));
     cr_expect_eq(audit.contradictions, 0);
@@ -473,7 +474,7 @@ Test(chaos, work_repeated_though_it_was_done_is_found_out)
     struct bundle bundle = create_job(1);
     struct outcome outcome = {0};
     struct outcome_audit audit = {0};
-    cr_expect(shared_execute(page, 1, store, &bundle, 0, &outcome));
+    cr_expect(shared_execute(page, 1, store, &bundle, &outcome));
     page->cuts[0] = (struct shared_cut){.mark = page->acks[0].mark,
                                         .work = page->acks[0].work,
                                         .how = SHARED_CUTS_LATE,
@@ -595,7 +596,7 @@ static void execute(struct store_pg *store, int64_t job)
 {
     struct bundle bundle = create_job(job);
     struct outcome outcome = {0};
-    cr_assert(shared_execute(page, 1, store, &bundle, 0, &outcome), "%s", store_pg_why_not(store));
+    cr_assert(shared_execute(page, 1, store, &bundle, &outcome), "%s", store_pg_why_not(store));
     cr_assert_eq(outcome.kind, OUTCOME_COMMITTED);
 }
 
@@ -774,6 +775,7 @@ static int64_t copies_of(struct store_pg *store, int64_t original, int64_t key, 
 /* (QF1), (QF2) */
 Test(chaos, a_copy_has_its_messages_content_and_counts_once_it_was_claimed)
 {
+    server_set_clocks(SCHEMA);
     struct store_pg *store = open_at(server_dsn()), *other = open_at(server_dsn());
     struct queue_at at = {.store = other, .schema = SCHEMA, .now = 300};
     insert_row(store, TABLE_MESSAGE, 5);
@@ -795,6 +797,41 @@ Test(chaos, a_copy_has_its_messages_content_and_counts_once_it_was_claimed)
     struct queue_trace replay = queue_fault_copy(&at, true, 0, 2);
     cr_expect_eq(copies_of(store, 5, replay.message, 300), 1);
     cr_expect_not(queue_fault_took_effect(&at, &replay, 100));
+    store_pg_close(store);
+    store_pg_close(other);
+}
+
+static void leap(struct store_pg *store, int64_t ahead)
+{
+    char script[SCHEMA_SCRIPT_SIZE];
+    schema_leap_script(SCHEMA, ahead, script);
+    must_run(store, script);
+}
+
+/* Claims last for 100 ms, and nobody waits: the server's clock leaps, to both sides. */
+Test(chaos, claims_go_by_the_clock_of_the_server)
+{
+    SETTLES(ERRATUM_SEQ_13);
+    struct store_pg *store = open_at(server_dsn()), *other = open_at(server_dsn());
+    int64_t now = 0, later = 0, wall = ask(store, "SELECT " SCHEMA "." SCHEMA_WALL "()");
+    leap(store, 0);
+    insert_row(store, TABLE_MESSAGE, 5);
+    cr_assert(store_pg_now(store, &now));
+    cr_expect_eq(claim(store, STORE_PG_SERVERS_TIME), 5);
+    cr_expect(store_pg_time(store) >= now && store_pg_time(store) < now + 60000);
+    leap(store, 3600000);
+    cr_expect_eq(claim(other, STORE_PG_SERVERS_TIME), 5, "an hour later the claim has lapsed");
+    cr_expect(store_pg_time(other) >= now + 3600000);
+    leap(store, -3600000);
+    cr_expect_eq(claim(other, STORE_PG_SERVERS_TIME), 0, "an hour earlier it stands");
+    cr_assert(store_pg_now(store, &later));
+    cr_expect_lt(later, now);
+    cr_expect_geq(ask(store, "SELECT " SCHEMA "." SCHEMA_WALL "()"), wall, "another clock");
+    cr_expect_eq(ask(store,
+                     "SELECT count(*) FROM pg_stat_activity WHERE pid = pg_backend_pid() AND "
+                     "abs(date_part('epoch', xact_start) * 1000 - " SCHEMA "." SCHEMA_WALL
+                     "()) < 60000"),
+                 1, "in milliseconds since 1970");
     store_pg_close(store);
     store_pg_close(other);
 }

@@ -199,7 +199,7 @@ Test(pipeline_pg, who_is_turned_away_by_its_own_limit_is_no_victim)
     for (unsigned long crowd = 0; crowd <= 1; crowd++) {
         page->crowd = crowd == 1;
         page->actors[0].crowded = false;
-        cr_assert(shared_execute(page, 0, third, &bundle, 1, &outcome));
+        cr_assert(shared_execute(page, 0, third, &bundle, &outcome));
         cr_expect_eq(outcome.aborted, ABORT_CONNECTIONS);
         cr_expect_eq(page->turned_away, 1UL);
         cr_expect_eq(page->actors[0].aborted[ABORT_CONNECTIONS], crowd);

@@ -126,6 +126,7 @@ static void open_with(enum sql_form form, const struct primitive *table, size_t 
 static void make(void)
 {
     server_make_schema(SCHEMA);
+    server_set_clocks(SCHEMA);
     open_with(SQL_BY_OPERATION, primitives, PRIMITIVES);
     OK(stepper_run(stepper, "INSERT INTO " SCHEMA
                             ".job SELECT i, 10 * i, 0, 0, 0, 0 FROM generate_series(1, 9) i"));

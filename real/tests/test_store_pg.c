@@ -3,6 +3,7 @@
  * each other, and what is left of a bundle when its connection dies. */
 #include "model/identity.h"
 #include "model/ledger.h"
+#include "model/seq.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
 #include "real/tests/pair.h"
@@ -10,6 +11,7 @@
 #include "sim/run.h"
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <time.h>
 
 #define SCHEMA PAIR_SCHEMA
@@ -19,6 +21,7 @@ static struct world world;
 static void make(void)
 {
     server_make_schema(SCHEMA);
+    server_set_clocks(SCHEMA);
     struct world_capacity capacity = {.changes = 4096};
     for (int t = 0; t < TABLE_COUNT; t++) {
         capacity.rows[t] = 2048;
@@ -354,6 +357,9 @@ struct planted {
 };
 #define STEP2 PRIMITIVE_COUNT /* the compound */
 
+#define CLOCK        SCHEMA "." SCHEMA_CLOCK "()"
+#define CLOCK_BEFORE "t.visible_at <= " CLOCK
+
 static const struct planted planted[] = {
     {"no snapshot at the threshold", PRIMITIVE_COLLATE, SQL_WHOLE, " + j.hit * $5 FROM", " FROM"},
     {"semaphore never reaches 0", PRIMITIVE_COLLATE, SQL_WHOLE, ">= 0", "> 0"},
@@ -371,17 +377,17 @@ static const struct planted planted[] = {
      "coalesce(written.now, cell.was, 0)", "coalesce(written.now, 0)"},
     {"ack without its epoch", PRIMITIVE_ACK, SQL_WHOLE, "(t.epoch = $2)", "(true)"},
     {"claims in the order of keys", PRIMITIVE_CLAIM, SQL_WHOLE, "t.visible_at, t.id", "t.id"},
-    {"claims before the time", PRIMITIVE_CLAIM, SQL_WHOLE, "t.visible_at <= $2", "true"},
+    {"claims before the time", PRIMITIVE_CLAIM, SQL_WHOLE, CLOCK_BEFORE, "true"},
     {"a repeated record is not counted", PRIMITIVE_RECORD_TASK, SQL_WHOLE, "t.runs + 1", "t.runs"},
     {"a skipped bundle still publishes", PRIMITIVE_PUBLISH, SQL_WHOLE,
      "current_setting('assay.skip') = '0'", "true"},
-    {"extended from the start of time", PRIMITIVE_EXTEND, SQL_WHOLE, "$4 + $3", "$3"},
+    {"extended from the start of time", PRIMITIVE_EXTEND, SQL_WHOLE, CLOCK " + $3", "$3"},
     {"refused for another reason", PRIMITIVE_CLOSE_TASK, SQL_WHOLE, "refuse(10)", "refuse(9)"},
     {"a list forgets what it read", PRIMITIVE_ENTER_LEG2, SQL_BY_OPERATION, "set_config('assay.v4'",
      "set_config('assay.v3'"},
-    {"kept from the start of time", PRIMITIVE_PUBLISH_HELD, SQL_WHOLE, "$16 + $15, 1", "$15, 1"},
-    {"kept as if nobody had claimed it", PRIMITIVE_PUBLISH_HELD, SQL_WHOLE, "$16 + $15, 1",
-     "$16 + $15, 0"},
+    {"kept from the start of time", PRIMITIVE_PUBLISH_HELD, SQL_WHOLE, CLOCK " + $15, 1", "$15, 1"},
+    {"kept as if nobody had claimed it", PRIMITIVE_PUBLISH_HELD, SQL_WHOLE, CLOCK " + $15, 1",
+     CLOCK " + $15, 0"},
     {"Step 2 without the activity's marker", STEP2, SQL_WHOLE, "AND a.owed", "AND false"},
     {"Step 2 marks the activity twice", STEP2, SQL_WHOLE, "AND a.owed", ""},
     {"Step 2 without the snapshot", STEP2, SQL_WHOLE, " + j.hit * $7 FROM", " FROM"},
@@ -392,7 +398,7 @@ static const struct planted planted[] = {
      "cardinality(n) - 5, 5)"},
     {"Step 2 publishes a message too few", STEP2, SQL_WHOLE, "cardinality(n), 16)",
      "cardinality(n) - 16, 16)"},
-    {"Step 2 keeps from the start of time", STEP2, SQL_WHOLE, "$11 + n[i + 14]", "n[i + 14]"},
+    {"Step 2 keeps from the start of time", STEP2, SQL_WHOLE, CLOCK " + n[i + 14]", "n[i + 14]"},
     {"Step 2 lets the semaphore fall", STEP2, SQL_WHOLE, "t.semaphore + $5 >= 0", "true"},
     {"Step 2 though it is skipped", STEP2, SQL_WHOLE, "current_setting('assay.skip') = '0'",
      "true"},
@@ -1198,4 +1204,69 @@ Test(store_pg, a_bundle_that_finds_no_connection_free_is_aborted_for_that)
     cr_expect_eq(outcome.aborted, ABORT_CONNECTIONS);
     store_pg_close(store);
     store_pg_close(watcher);
+}
+
+/* ---- what a look reads ----------------------------------------------------------------------- */
+
+/* Rows of this table that any transaction has read so far. */
+static int64_t rows_read(struct store_pg *store)
+{
+    (void)ask(store, "SELECT 1::bigint FROM pg_stat_force_next_flush()");
+    (void)ask(store, "SELECT 1::bigint FROM pg_stat_clear_snapshot()");
+    return ask(store, "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables "
+                      "WHERE schemaname = '" SCHEMA "' AND relname = 'seq'");
+}
+
+/* As many seqs in each of the states that a search is for. */
+static void fill_with_seqs(struct store_pg *store, int64_t each)
+{
+    char text[700];
+    snprintf(text, sizeof text,
+             "TRUNCATE " SCHEMA ".seq CASCADE; INSERT INTO " SCHEMA ".seq (id, number, state, "
+             "owner, attempts, heartbeat, beat_by, beat_run, cancel_at, fail_class, ended_by, "
+             "ended_run, ended_at, moves, retry, unwanted) SELECT 1000 + n, n, n %% 8, 0, 0, n, 0, "
+             "0, 0, 0, 0, 0, 0, 0, (n %% 16 = 5)::int, n / 8 %% 2 FROM generate_series(0, %d) AS n",
+             (int)(8 * each - 1));
+    cr_assert(store_pg_run(store, text), "%s", store_pg_why_not(store));
+}
+
+/* What the rows of one look of each role are, with so many seqs in each state. */
+static void expect_few_rows(struct store_pg *store, int64_t each, int most)
+{
+    static struct rules rules = {.protocol = &protocol_seq,
+                                 .actors = 4,
+                                 .cast = {SEQ_WORKER, SEQ_RECLAIMER, SEQ_CANCELLER, SEQ_COMMITTER},
+                                 .jobs = 1,
+                                 .timeout = 20,
+                                 .put_back = 7};
+    fill_with_seqs(store, each);
+    for (unsigned a = 0; a < rules.actors; a++) {
+        struct actor actor;
+        struct bundle bundle;
+        struct outcome outcome;
+        protocol_begin(&actor, &rules, a);
+        const struct role *role = protocol_role(&rules, a);
+        role->next(&actor, &rules, &bundle);
+        cr_assert_eq(bundle.name, BUNDLE_SEQ_LOOK);
+        int64_t before = rows_read(store);
+        cr_assert(store_pg_execute(store, &bundle, 1000000, &outcome), "%s",
+                  store_pg_why_not(store));
+        int64_t read = rows_read(store) - before;
+        cr_expect_eq(outcome.kind, OUTCOME_COMMITTED);
+        cr_expect_neq(outcome.values[0], 0, "%s finds one", role->name);
+        cr_expect_leq(read, most * bundle.count, "%s: %" PRId64 " rows of %" PRId64, role->name,
+                      read, 8 * each);
+    }
+}
+
+/* However many there are: a row for each search, and by operation one more for each cell of it. */
+Test(store_pg, to_find_the_next_seq_takes_one_row)
+{
+    PROVES(CLAUSE_SEQ_17);
+    for (int form = 0; form < 2; form++) {
+        struct store_pg *store = open_with((enum sql_form)form, NULL, NULL);
+        expect_few_rows(store, 50, form == SQL_WHOLE ? 1 : 3);
+        expect_few_rows(store, 2000, form == SQL_WHOLE ? 1 : 3);
+        store_pg_close(store);
+    }
 }

@@ -140,6 +140,10 @@ static const struct killer {
     {"owner-by-name", {CLAUSE_SEQ_22, CLAUSE_SEQ_12}, 2},
     {"run-without-a-clock", {CLAUSE_SEQ_9}, 1}, /* E-SEQ-16 */
     {"heartbeat-by-own-clock", {CLAUSE_SEQ_19}, 1},
+    {"lease-clock-for-wall", {CLAUSE_SEQ_4}, 1},
+    {"retry-in-one-commit", {CLAUSE_SEQ_3}, 1},
+    {"commit-without-event", {CLAUSE_SEQ_13, CLAUSE_SEQ_6}, 2},
+    {"retry-unseen", {CLAUSE_SEQ_2}, 1},
     {"task-without-a-clock", {CLAUSE_ACL_47}, 1}, /* E-ACL-34 */
     {"claim-by-own-clock", {CLAUSE_ACL_47}, 1},
     {"other-budget", {CLAUSE_SEQ_21}, 1},

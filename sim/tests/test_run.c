@@ -387,7 +387,8 @@ static bool only_reads(const struct bundle *bundle)
     for (int i = 0; i < bundle->count; i++) {
         const struct primitive *primitive = &primitive_table[bundle->calls[i].primitive];
         for (int op = 0; op < primitive->op_count; op++) {
-            if (primitive->ops[op].kind != OP_READ) {
+            uint8_t kind = primitive->ops[op].kind;
+            if (kind != OP_READ && kind != OP_FIND && kind < OP_LET_EQUAL) {
                 return false;
             }
         }

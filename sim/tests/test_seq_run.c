@@ -76,7 +76,7 @@ static void watch_latch(void *context, const struct run_event *event)
 
 Test(seq_run, a_worker_that_attempts_an_illegal_move_ends_the_run_halted)
 {
-    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_20);
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_4, CLAUSE_SEQ_20);
     SETTLES(ERRATUM_SEQ_15);
     make("seq-illegal");
     struct choice items[] = {{CHOICE_FAULT, 1, 1, FAULT_ILLEGAL_MOVE}, {CHOICE_AMOUNT, 1, 1, 6}};
@@ -96,7 +96,8 @@ Test(seq_run, a_worker_that_attempts_an_illegal_move_ends_the_run_halted)
     int64_t attempted = row_get(rows, TABLE_STAGE, 0, STAGE_ATTEMPTED);
     cr_expect_eq(seq_rules_pair((enum seq_state)prior, (enum seq_state)attempted),
                  SEQ_PAIR_ILLEGAL);
-    cr_expect_gt(row_get(rows, TABLE_STAGE, 0, STAGE_WALL), 0);
+    int64_t wall = row_get(rows, TABLE_STAGE, 0, STAGE_WALL);
+    cr_expect(wall >= PRIMITIVE_WALL_AHEAD && wall <= world_wall(&run.world));
     run_free(&run);
 }
 
@@ -193,7 +194,7 @@ static void build(const struct rules *rules, unsigned number, enum bundle_name n
 
 static void expect_report(int64_t prior, int64_t attempted, int64_t owner, int64_t moves)
 {
-    const int64_t facts[] = {1, prior, attempted, owner, world.now, moves};
+    const int64_t facts[] = {1, prior, attempted, owner, world_wall(&world), moves};
     for (int i = 0; i < 6; i++) {
         cr_expect_eq(stage(STAGE_SEQ + i), facts[i], "%d>%d, fact %d", (int)prior, (int)attempted,
                      i);
@@ -203,7 +204,7 @@ static void expect_report(int64_t prior, int64_t attempted, int64_t owner, int64
 /* By the primitives alone: no engine remembers anything. */
 Test(seq_run, every_illegal_move_fails_stage1_in_its_own_transaction_with_all_its_facts)
 {
-    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_20);
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_4, CLAUSE_SEQ_20);
     SETTLES(ERRATUM_SEQ_2, ERRATUM_SEQ_5, ERRATUM_SEQ_15);
     make_world("seq-illegal");
     world.now = 77;
@@ -314,9 +315,11 @@ static enum decision durable(const struct inputs *in)
     put(SEQ_OWNER, expires ? 1 : parameter(PRIMITIVE_SEQ_HOLD, 1));
     store_execute(&world, primitive_table, &bundle, ROW_NONE, &outcome);
     int64_t state = row_get(&world.rows, TABLE_SEQ, 0, SEQ_STATE);
+    bool waits = row_get(&world.rows, TABLE_SEQ, 0, SEQ_RETRY) != 0;
     cr_assert_eq(stage(STAGE_SEQ), 0);
+    cr_assert(state == SEQ_FAIL || !waits);
     world_undo(&world, mark);
-    return decision_of(state);
+    return waits ? DECIDED_RETRY : decision_of(state);
 }
 
 /* What the oracle holds to be right: the one decision that it finds nothing wrong with. */
@@ -332,16 +335,17 @@ static enum decision judged(const struct inputs *in)
                                  .owner = 1,
                                  .attempt = in->attempts,
                                  .heartbeat_ms = (uint64_t)in->heartbeat};
-        const struct oracle_seq_step step = {
-            .by = expires ? ORACLE_SEQ_BY_RECLAIM : ORACLE_SEQ_BY_FINISH,
-            .from = ORACLE_SEQ_IN_FLIGHT,
-            .to = d == DECIDED_RETRY ? ORACLE_SEQ_DISPATCHED : ORACLE_SEQ_FAIL,
-            .actor = 1,
-            .token = in->attempts,
-            .fail_class = in->class,
-            .attempt = in->attempts + (d == DECIDED_RETRY),
-            .now_ms = (uint64_t)in->now,
-            .event = d == DECIDED_FAIL};
+        const struct oracle_seq_step step = {.by = expires ? ORACLE_SEQ_BY_RECLAIM
+                                                           : ORACLE_SEQ_BY_FINISH,
+                                             .from = ORACLE_SEQ_IN_FLIGHT,
+                                             .to = ORACLE_SEQ_FAIL,
+                                             .waits = d == DECIDED_RETRY,
+                                             .actor = 1,
+                                             .token = in->attempts,
+                                             .fail_class = in->class,
+                                             .attempt = in->attempts,
+                                             .now_ms = (uint64_t)in->now,
+                                             .event = d == DECIDED_FAIL};
         if (!oracle_seq_fold(&seq, &policy, &step).broken) {
             right = d;
             fine++;

@@ -23,6 +23,7 @@ static void make(void)
     struct error error;
     struct world_capacity capacity = script_capacity();
     server_make_schema(SCHEMA);
+    server_set_clocks(SCHEMA);
     struct stepper_options options = {.dsn = server_dsn(),
                                       .schema = SCHEMA,
                                       .primitives = primitive_table,
