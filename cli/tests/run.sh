@@ -65,9 +65,9 @@ run 1 replay "$scratch/edited" --edited && says 'The file says that no promise b
 
 # ---- how a run ends ----
 run 0 run seq-illegal --seed 1 && in_order 'every promise held' \
-    'Stage1 HALTED: seq 0, UNSEEN -> COMMITTED attempted, owner 0, t=14'
+    'Stage1 HALTED: seq 0, UNSEEN -> COMMITTED attempted, owner 0, wall clock 1700000000014'
 run 0 run seq-illegal --seed 1 --json && says '"end":"halted","halted":"Stage1 HALTED: seq 0, '
-run 0 run seq-illegal --seed 16 --json && says '"end":"settled"'
+run 0 run seq-illegal --seed 19 --json && says '"end":"settled"'
 run 0 run tree-3 --seed 2 --json && says '"end":"settled"'
 run 1 run tree-3 --seed 2 --sabotage trust-stale-read --json && says '"end":"stopped"'
 
