@@ -195,21 +195,22 @@ static void begin_transaction(struct history *history, const struct decoding_lin
     history->held.lock_count = 0;
 }
 
-/* It is kept unless it was read before, is lost, or is none of this schema. */
+/* It is kept unless it is lost, or none of this schema. */
 static void end_transaction(struct history *history, uint64_t place)
 {
     struct kept_transaction *reading = &history->reading;
     reading->told.changes = history->change_count - reading->first;
     reading->told.ended = place;
-    bool known = place <= history->read_to || place > history->most;
-    if (known) {
+    CHECK(place > history->read_to); /* I1: nothing comes twice */
+    bool lost = place > history->most;
+    if (lost) {
         history->change_count = reading->first;
     } else if (reading->told.changes > 0 || reading->told.word != 0) {
         history->transactions = grow(history->transactions, history->transaction_count,
                                      &history->transaction_room, sizeof *history->transactions);
         history->transactions[history->transaction_count++] = *reading;
     }
-    history->read_to = known ? history->read_to : place;
+    history->read_to = lost ? history->read_to : place;
 }
 
 static void add_change(struct history *history, const struct history_line *line)
