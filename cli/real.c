@@ -7,10 +7,9 @@
 #include "cli/options.h"
 #include "cli/results.h"
 #include "cli/server.h"
-#include "real/history.h"
-#include "real/own_schema.h"
 #include "real/part.h"
 #include "real/presets.h"
+#include "real/run_schema.h"
 #include "real/views.h"
 #include "scenarios/writer.h"
 #include "sim/campaign.h"
@@ -64,7 +63,8 @@ static const struct option options[] = {
     {DSN_ROW(struct request,
              "Assay makes schemas there, named by chance, and drops those that it made; roles, "
              "too, for a protocol with principals, which takes CREATEROLE. The server needs "
-             "track_commit_timestamp = on. It harms nothing but its own processes and "
+             "wal_level = logical, and the user REPLICATION: the history of a run is read from the "
+             "server's log. It harms nothing but its own processes and "
              "connections. What a killed assay left there is listed")},
     {FLAG_ROW(struct request, clean, "--clean"), .again = AGAIN_NEVER,
      .about = "first remove the schemas that killed processes of assay left on that server: those "
@@ -95,9 +95,10 @@ struct stage {
     int64_t until; /* when faults stop, by driver_now(); 0: never */
     uint64_t seed;
     const struct chaos_plan *plan; /* of that seed */
-    struct own_schema own;
-    char name[25];      /* scenario and seed, for people who look at the server */
-    struct roles roles; /* of the protocol's principals */
+    struct run_schema made;
+    char last[PRESETS_SCRIPT_SIZE]; /* of a transaction with presets */
+    char name[25];                  /* scenario and seed, for people who look at the server */
+    struct roles roles;             /* of the protocol's principals */
     struct shared_page *page;
     bool is_over; /* the run's work came to its end */
     struct real_result *result;
@@ -123,7 +124,7 @@ static struct store_pg *open_store(struct stage *stage, struct error *error)
 {
     return store_pg_open(
         &(struct store_pg_options){.dsn = chaos_server_dsn(&stage->request->server),
-                                   .schema = stage->own.name,
+                                   .schema = stage->made.own.name,
                                    .primitives = primitive_table,
                                    .primitive_count = PRIMITIVE_COUNT},
         error);
@@ -163,11 +164,19 @@ static int verdict_of(const struct real_result *result)
 static int judge_with(struct stage *stage, struct store_pg *store, bool ids_stand)
 {
     struct real_result *result = stage->result;
-    const struct real_course course = {.page = stage->page, .is_over = stage->is_over};
-    if (!real_judge(&stage->run, store, stage->own.name, &course, &result->verdict) ||
-        (result->storms &&
-         !outcome_audit_look_up(store, stage->own.name, stage->page, ids_stand, &result->audit))) {
+    const struct real_course course = {
+        .page = stage->page, .server_crashed = !ids_stand, .is_over = stage->is_over};
+    if (!real_judge(&stage->run, store, stage->made.history, &course, &result->verdict) ||
+        (result->storms && !outcome_audit_look_up(store, stage->made.history, stage->page,
+                                                  ids_stand, &result->audit))) {
         return real_complain("the history cannot be read", store_pg_why_not(store));
+    }
+    int64_t extras = 0;
+    if (!run_schema_count_extras(store, stage->made.own.name, &extras)) {
+        return real_complain("the schema cannot be looked at", store_pg_why_not(store));
+    }
+    if (extras > 0) { /* RS1 */
+        result->verdict.bug = "the schema has a trigger, a DEFAULT or a CHECK";
     }
     result->commits += result->verdict.commits;
     result->changes += result->verdict.changes;
@@ -176,13 +185,21 @@ static int judge_with(struct stage *stage, struct store_pg *store, bool ids_stan
         struct options_line again = say_again(stage);
         real_finding_keep(stage->request->results,
                           &(struct real_finding){.result = result,
+                                                 .history = stage->made.history,
                                                  .scenario = &stage->scenario,
                                                  .plan = stage->plan,
                                                  .seed = stage->seed,
-                                                 .again = again.text},
-                          store, stage->own.name);
+                                                 .again = again.text});
     }
     return status;
+}
+
+/* After the judgement: what is judged has none of it. */
+static bool keep_for_people(struct stage *stage, struct store_pg *store)
+{
+    char script[VIEWS_SCRIPT_SIZE];
+    views_script(stage->made.own.name, stage->scenario.protocol->tables, script);
+    return history_keep(stage->made.history, store) && store_pg_run(store, script);
 }
 
 static int judge(struct stage *stage, bool ids_stand)
@@ -193,62 +210,40 @@ static int judge(struct stage *stage, bool ids_stand)
         return real_complain("the history cannot be read", error.text);
     }
     int status = judge_with(stage, store, ids_stand);
+    if (stage->request->keep && !keep_for_people(stage, store)) {
+        status = real_complain("the history cannot be kept", store_pg_why_not(store));
+    }
     store_pg_close(store);
     return status;
 }
 
-/* Without commit timestamps a history would be in the order of last writes, which is none that the
- * world had (history.h). */
-static bool tells_commits(struct store_pg *store)
-{
-    int64_t on = 0;
-    return store_pg_ask(store,
-                        "SELECT (current_setting('track_commit_timestamp') = 'on')::int::bigint",
-                        &on) &&
-           on != 0;
-}
-
-/* The schema with its tables and triggers. */
+/* The schema with its tables, and its history. */
 static int make_schema(struct stage *stage)
 {
-    char script[HISTORY_SCRIPT_SIZE + VIEWS_SCRIPT_SIZE + PRESETS_SCRIPT_SIZE],
-        about[SCENARIO_NAME_SIZE + 60];
+    char about[SCENARIO_NAME_SIZE + 60];
     struct error error;
-    struct request *request = stage->request;
-    uint64_t tables = stage->scenario.protocol->tables;
+    struct chaos_server *server = &stage->request->server;
+    bool ours = chaos_server_is_ours(server);
     snprintf(about, sizeof about, "assay real %s, seed %" PRIu64, stage->scenario.name,
              stage->seed);
-    struct own_schema_plan plan = {.dsn = chaos_server_dsn(&request->server),
-                                   .verb = "real",
-                                   .about = about,
-                                   .tables = tables,
-                                   .unmarked =
-                                       request->keep || chaos_server_is_ours(&request->server)};
-    struct store_pg *store =
-        own_schema_make(&stage->own, &plan, &error) ? open_store(stage, &error) : NULL;
-    if (store == NULL) {
-        return real_complain("the schema cannot be made", error.text);
-    }
-    if (!tells_commits(store)) {
-        store_pg_close(store);
-        return real_complain("the history would not be in the order of commits",
-                             "the server needs track_commit_timestamp = on in its "
-                             "postgresql.conf, and a restart");
-    }
-    history_script(stage->own.name, tables, stage->run.oracle.monitors->asks_locks, script);
-    bool done = store_pg_run(store, script);
-    if (done && stage->run.has_presets) {
-        presets_script(&stage->scenario, stage->own.name, script);
-        done = store_pg_run(store, script);
-    }
-    if (done && request->keep) {
-        views_script(stage->own.name, tables, script);
-        done = store_pg_run(store, script);
-    }
-    int status =
-        done ? CLI_OK : real_complain("the history cannot be recorded", store_pg_why_not(store));
-    store_pg_close(store);
-    return status;
+    bool made = run_schema_make(&stage->made,
+                                &(struct run_schema_plan){.scenario = &stage->scenario,
+                                                          .dsn = chaos_server_dsn(server),
+                                                          .about = about,
+                                                          .presets = stage->run.has_presets,
+                                                          .unmarked = stage->request->keep || ours,
+                                                          .outlives = ours},
+                                &error);
+    server->history = stage->made.history;
+    return made ? CLI_OK : real_complain("the schema cannot be made", error.text);
+}
+
+/* What it was told of a run is not needed any more. */
+static void end_history(struct stage *stage)
+{
+    history_end(stage->made.history);
+    stage->made.history = NULL;
+    stage->request->server.history = NULL;
 }
 
 /* As many connections as the scenario says. */
@@ -259,7 +254,7 @@ static int make_roles(struct stage *stage)
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
         stage->roles.connections[p] = scenario_connections(&stage->scenario, (enum principal)p);
     }
-    if (!store_pg_make_roles(chaos_server_dsn(&stage->request->server), stage->own.name,
+    if (!store_pg_make_roles(chaos_server_dsn(&stage->request->server), stage->made.own.name,
                              &stage->roles, &error)) {
         stage->roles.principals = 0; /* none to drop */
         return real_complain(stage->scenario.name, error.text);
@@ -279,13 +274,13 @@ static int run_actors(struct stage *stage, const struct chaos_plan *plan)
     int64_t most_ms = RUN_MS_MAX + (int64_t)stage->scenario.jobs * JOB_MS_MAX;
     struct chaos chaos = {
         .driver = {.dsn = chaos_server_dsn(&request->server),
-                   .schema = stage->own.name,
+                   .schema = stage->made.own.name,
                    .run = stage->name,
                    .roles = &stage->roles,
                    .rules = &stage->rules,
                    .sabotage = request->sabotage == NULL ? NULL : &request->planted,
                    .page = stage->page,
-                   .presets = stage->run.has_presets},
+                   .tells_locks = stage->run.oracle.monitors->asks_locks},
         .server = &request->server,
         .plan = plan,
         .claims_last = part_assumes_no_delay(stage->scenario.protocol),
@@ -293,6 +288,11 @@ static int run_actors(struct stage *stage, const struct chaos_plan *plan)
         .weather_ms = most_ms,
         .settle_ms = most_ms,
         .until = stage->until};
+    if (stage->run.has_presets) {
+        chaos.driver.last = stage->last;
+        chaos.driver.last_after =
+            presets_statement(&stage->scenario, stage->made.own.name, stage->last);
+    }
     int64_t begun = driver_now();
     enum chaos_end end = chaos_run(&chaos, &stage->result->chaos, &error);
     stage->result->seconds += (double)(driver_now() - begun) / 1000;
@@ -331,7 +331,7 @@ static int clean_up(struct stage *stage, int status)
     if (!store_pg_drop_roles(dsn, &stage->roles, &error) && status == CLI_OK) {
         status = real_complain("the roles cannot be dropped", error.text);
     }
-    if (!own_schema_drop(&stage->own, dsn, &error) && status == CLI_OK) {
+    if (!own_schema_drop(&stage->made.own, dsn, &error) && status == CLI_OK) {
         status = real_complain("the schema cannot be dropped", error.text);
     }
     return status;
@@ -348,8 +348,9 @@ static int run_planned(struct stage *stage, const struct real_plan *plan)
         status = run_and_judge(stage, plan);
     }
     stage->result->runs++;
+    end_history(stage);
     if (stage->request->keep) {
-        own_schema_leave(&stage->own);
+        own_schema_leave(&stage->made.own);
         return status;
     }
     return clean_up(stage, status);

@@ -169,6 +169,7 @@ static void start(struct watch *watch, unsigned actor)
     struct child *child = &watch->children[actor];
     *child = (struct child){.pid = 0};
     watch->page->actors[actor].lives++;
+    watch->page->actors[actor].gives_up = false;
     watch->report->lives++;
     fflush(NULL);
     pid_t parent = getpid();
@@ -540,7 +541,7 @@ static void contend(struct watch *watch, unsigned actor, enum chaos_kind kind)
     owe(watch, actor, kind);
     watch->children[actor].stands = false;
     if (kind == CHAOS_SERIALIZATION) {
-        rival_serialization(&rival);
+        shared_page_disturb(watch->page, rival_serialization(&rival));
     } else if (kind == CHAOS_DEADLOCK) {
         rival_deadlock(&rival);
     } else {
@@ -555,7 +556,9 @@ static void contend(struct watch *watch, unsigned actor, enum chaos_kind kind)
 
 static struct queue_at queue_of(struct watch *watch)
 {
-    struct queue_at at = {.store = admin(watch), .schema = watch->chaos->driver.schema};
+    struct queue_at at = {.store = admin(watch),
+                          .history = watch->chaos->server->history,
+                          .schema = watch->chaos->driver.schema};
     if (at.store != NULL) {
         (void)store_pg_now(at.store, &at.now);
     }
@@ -587,8 +590,7 @@ static void look_for_claim(struct watch *watch, unsigned actor)
     struct child *child = &watch->children[actor];
     struct queue_at at = queue_of(watch);
     if (at.store == NULL || driver_now() >= child->waits_until ||
-        queue_fault_took_effect(&at, &watch->traces[child->awaited - 1].of,
-                                watch->chaos->driver.rules->timeout)) {
+        queue_fault_is_over(&at, &watch->traces[child->awaited - 1].of)) {
         child->awaited = 0;
         chaos_go_on(watch, actor);
     }
@@ -657,6 +659,38 @@ static void release_orphans(struct watch *watch)
         shared_page_disturb(watch->page, transaction);
     }
     watch->orphan_count = left;
+}
+
+/* An actor that got no answer waits for this (driver.c). Claims last, so what its processes on the server
+ * hold is released, once they can commit no more; unless it knows that it holds a claim. False: not
+ * yet. */
+static bool release_for(struct watch *watch, struct shared_actor *shared)
+{
+    struct queue_at at = queue_of(watch);
+    int broken_off = shared->broken_off;
+    int64_t transaction = 0;
+    if (at.store == NULL || (broken_off != 0 && !queue_fault_is_gone(&at, broken_off, 0))) {
+        return false;
+    }
+    bool freed = shared->holds || queue_fault_release(&at, shared->claimer, &transaction);
+    shared_page_disturb(watch->page, transaction);
+    transaction = 0;
+    freed = freed && (shared->holds || broken_off == 0 ||
+                      queue_fault_release(&at, broken_off, &transaction));
+    shared_page_disturb(watch->page, transaction);
+    return freed;
+}
+
+/* Not before: an actor that dies meanwhile still holds its claim. */
+static void release_those_who_wait(struct watch *watch)
+{
+    for (unsigned a = 0; a < watch->actors; a++) {
+        struct shared_actor *shared = &watch->page->actors[a];
+        if (shared->gives_up && release_for(watch, shared)) {
+            shared->broken_off = 0;
+            shared->gives_up = false;
+        }
+    }
 }
 
 /* Injects the fault: a process is stopped at its breakpoint. False: it has to wait for another. */
@@ -914,6 +948,7 @@ static void run_phase(struct watch *watch, bool weather, int64_t until)
             follow_plan(watch);
         }
         release_orphans(watch);
+        release_those_who_wait(watch);
         if (watch->end == CHAOS_END_COUNT) {
             wait_a_little();
         }
@@ -963,6 +998,33 @@ static uint64_t turned_away(const struct watch *watch, const struct queue_at *at
     return asked ? (uint64_t)number : 0;
 }
 
+/* The server's processes for the actors may outlive them a little, and commit what they were sent. */
+static void await_silence(struct watch *watch)
+{
+    char query[200];
+    int64_t left = 1, until = driver_now() + END_MS;
+    snprintf(query, sizeof query,
+             "SELECT count(*) FROM pg_stat_activity WHERE starts_with(application_name, '%s ')",
+             watch->chaos->driver.schema);
+    while (left > 0 && driver_now() < until && admin(watch) != NULL &&
+           store_pg_ask(watch->admin, query, &left) && left > 0) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = TICK_NS}, NULL);
+    }
+}
+
+/* What committed after this is none of the run. */
+static void end_history(struct watch *watch)
+{
+    struct error error;
+    bool ended = watch->end == CHAOS_END_COUNT || watch->end == CHAOS_LATE;
+    if (ended) {
+        await_silence(watch);
+    }
+    if (ended && !history_read(watch->chaos->server->history, &error)) {
+        failed(watch, error.text);
+    }
+}
+
 /* Counts the faults whose effect is known only at the end: by the history and the page. */
 static void count_later(struct watch *watch)
 {
@@ -972,8 +1034,7 @@ static void count_later(struct watch *watch)
     for (size_t i = 0; i < watch->trace_count; i++) {
         const struct trace *trace = &watch->traces[i];
         count(watch, trace->kind,
-              at.store != NULL &&
-                  queue_fault_took_effect(&at, &trace->of, watch->chaos->driver.rules->timeout));
+              queue_fault_took_effect(at.history, &trace->of, watch->chaos->driver.rules->timeout));
     }
     for (unsigned long i = 0; i < page->delay_count && i < SHARED_DELAYS_MAX; i++) {
         report->counted[CHAOS_DELAY] += page->delays[i].looked;
@@ -1032,6 +1093,7 @@ enum chaos_end chaos_run(struct chaos *chaos, struct chaos_report *report, struc
         settle(&watch);
     }
     end_all(&watch);
+    end_history(&watch);
     count_later(&watch);
     chaos_add_up(&watch);
     (void)sigprocmask(SIG_SETMASK, &before, NULL);

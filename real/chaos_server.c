@@ -16,9 +16,9 @@
 #define FREEZE_TRIES     1000 /* of a millisecond */
 
 /* No commit waits for a disc: nothing here loses what the operating system has been given. */
-const char chaos_server_settings[] = "deadlock_timeout = " TEXT_OF(
-    RIVAL_DEADLOCK_MS) "ms\n"
-                       "track_commit_timestamp = on\n"; /* history.h (I2) */
+const char chaos_server_settings[] =
+    "deadlock_timeout = " TEXT_OF(RIVAL_DEADLOCK_MS) "ms\n"
+                                                     "wal_level = logical\n"; /* history.h */
 
 const char *chaos_server_dsn(struct chaos_server *server)
 {
@@ -156,6 +156,7 @@ bool chaos_server_follow(struct chaos_server *server, struct error *error)
     const struct cluster_options options = {.settings = chaos_server_settings,
                                             .max_connections = CHAOS_SERVER_CONNECTIONS,
                                             .keep = server->cluster->keep,
+                                            .hidden = true,
                                             .follows = server->cluster};
     if (!cluster_await(server->cluster, error) ||
         !cluster_start(&server->standby, &options, error)) {
@@ -169,21 +170,36 @@ bool chaos_server_follow(struct chaos_server *server, struct error *error)
     return true;
 }
 
+/* It may serve again for its log's sake, and no client must find it then. */
 void chaos_server_kill(struct chaos_server *server)
 {
     CHECK(server->standby.folder[0] != '\0');
     cluster_stop(server->cluster, CLUSTER_CRASH);
+    cluster_hide(server->cluster);
+}
+
+/* What the old primary had committed before it was left, and the history has not read. */
+static bool read_rest(struct chaos_server *server, struct cluster *old, struct error *error)
+{
+    return server->history == NULL ||
+           (cluster_restart(old, error) &&
+            history_catch_up(server->history, cluster_hidden_dsn(old), error));
 }
 
 bool chaos_server_promote(struct chaos_server *server, struct error *error)
 {
-    if (!cluster_promote(&server->standby, error)) {
+    if (!cluster_promote(&server->standby, error) ||
+        (server->history != NULL &&
+         !history_promote(server->history, cluster_hidden_dsn(&server->standby), error)) ||
+        !cluster_show(&server->standby, error)) {
         return false;
     }
     struct cluster old = *server->cluster;
     *server->cluster = server->standby;
     server->standby = (struct cluster){.lock = -1, .server.fd = -1};
-    return discard(&old, error);
+    bool read = read_rest(server, &old, error);
+    struct error ignored; /* the first one counts */
+    return discard(&old, read ? error : &ignored) && read;
 }
 
 bool chaos_server_unfollow(struct chaos_server *server, struct error *error)

@@ -5,18 +5,21 @@
 
 #include "model/error.h"
 #include "real/cluster.h"
+#include "real/history.h"
 
 #define CHAOS_SERVER_DSN_SIZE (2 * CLUSTER_FOLDER_SIZE + 160)
 
 /* The settings of such a server: few connections, so that a rival can exhaust them, and the deadlock
  * timeout that a rival relies on. */
-#define CHAOS_SERVER_CONNECTIONS 28 /* 20 actors, a few rivals, and no more: a crowd is slow */
+#define CHAOS_SERVER_CONNECTIONS                                                                   \
+    29 /* 20 actors, the history, a few rivals, and no more: a crowd is slow */
 extern const char chaos_server_settings[];
 
 struct chaos_server {
     const char *foreign_dsn; /* of a foreign server; NULL: it is ours */
     struct cluster *cluster; /* the one that serves */
     struct cluster standby;  /* follows it, synchronously; zero: there is none */
+    struct history *history; /* is to outlive a promotion; NULL: there is none */
     char dsn[CHAOS_SERVER_DSN_SIZE];
 };
 
@@ -43,7 +46,8 @@ bool chaos_server_start(struct chaos_server *server, struct error *error);
  * has it. Joining takes half a second, and clients go on meanwhile. False: there is no standby, and
  * commits do not wait for one. */
 bool chaos_server_follow(struct chaos_server *server, struct error *error);
-/* The primary and all its processes are killed; the standby is promoted. */
+/* The primary and all its processes are killed; the standby is promoted. Clients find it once the
+ * history follows it, so that no commit is missed in between. */
 void chaos_server_kill(struct chaos_server *server);
 bool chaos_server_promote(struct chaos_server *server, struct error *error);
 /* Removes the standby in any state; commits do not wait for one any more. */

@@ -42,6 +42,9 @@ static bool name_parts(struct cluster *cluster)
            cluster_path(cluster->log, sizeof cluster->log, "%s/log", cluster->folder) &&
            cluster_path(cluster->dsn, sizeof cluster->dsn,
                         "host=%s/socket port=" PORT " user=" CLUSTER_ROLE " dbname=postgres",
+                        cluster->folder) &&
+           cluster_path(cluster->hidden_dsn, sizeof cluster->hidden_dsn,
+                        "host=%s/inside port=" PORT " user=" CLUSTER_ROLE " dbname=postgres",
                         cluster->folder);
 }
 
@@ -49,8 +52,15 @@ static bool name_parts(struct cluster *cluster)
 static bool make_socket_folder(const struct cluster *cluster)
 {
     char path[PATH_MAX];
-    return cluster_path(path, sizeof path, "%s/socket", cluster->folder) &&
+    return cluster_path(path, sizeof path, "%s/inside", cluster->folder) &&
            mkdir(path, 0700) == 0 && chown(path, cluster->user.uid, cluster->user.gid) == 0;
+}
+
+static bool show(const struct cluster *cluster)
+{
+    char path[PATH_MAX];
+    return cluster_path(path, sizeof path, "%s/socket", cluster->folder) &&
+           symlink("inside", path) == 0;
 }
 
 static bool make_folder(struct cluster *cluster, const struct cluster_options *options,
@@ -70,7 +80,8 @@ static bool make_folder(struct cluster *cluster, const struct cluster_options *o
     tree_spread(folder);
     /* Others may pass through, as the server must, but see nothing. */
     if (cluster->lock < 0 || chmod(folder, cluster->user.drop ? 0711 : 0700) != 0 ||
-        !name_parts(cluster) || !make_socket_folder(cluster) || !cluster_template_empty(cluster)) {
+        !name_parts(cluster) || !make_socket_folder(cluster) || !cluster_template_empty(cluster) ||
+        (!options->hidden && !show(cluster))) {
         return error_set(error, "cannot make %s: %s", folder, strerror(errno));
     }
     return true;
@@ -135,7 +146,7 @@ static bool write_settings(const struct cluster *cluster, const struct cluster_o
     bool ok = fd >= 0 && dprintf(fd,
                                  "listen_addresses = ''\n"
                                  "port = " PORT "\n"
-                                 "unix_socket_directories = '%s/socket'\n"
+                                 "unix_socket_directories = '%s/inside'\n"
                                  "unix_socket_permissions = 0700\n"
                                  "max_connections = %d\n"
                                  "superuser_reserved_connections = 0\n"
@@ -169,7 +180,7 @@ static int connect_socket(const struct cluster *cluster)
     if (fd < 0) {
         return -1;
     }
-    if (!cluster_path(address.sun_path, sizeof address.sun_path, "%s/socket/.s.PGSQL." PORT,
+    if (!cluster_path(address.sun_path, sizeof address.sun_path, "%s/inside/.s.PGSQL." PORT,
                       cluster->folder) ||
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0 ||
@@ -299,6 +310,26 @@ bool cluster_start(struct cluster *cluster, const struct cluster_options *option
 const char *cluster_dsn(const struct cluster *cluster)
 {
     return cluster->dsn;
+}
+
+const char *cluster_hidden_dsn(const struct cluster *cluster)
+{
+    return cluster->hidden_dsn;
+}
+
+void cluster_hide(struct cluster *cluster)
+{
+    char path[PATH_MAX];
+    CHECK(cluster->owner == getpid() && /* C4 */
+          cluster_path(path, sizeof path, "%s/socket", cluster->folder));
+    CHECK(unlink(path) == 0 || errno == ENOENT);
+}
+
+bool cluster_show(struct cluster *cluster, struct error *error)
+{
+    CHECK(cluster->owner == getpid()); /* C4 */
+    return show(cluster) ||
+           error_set(error, "cannot show %s: %s", cluster->folder, strerror(errno));
 }
 
 bool cluster_running(const struct cluster *cluster)

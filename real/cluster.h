@@ -4,7 +4,8 @@
  *   TMPDIR/assay-cluster-XXXXXX/
  *     owner          the process that made it (real/owner.h)
  *     data-XXXXXX/   PostgreSQL's data folder, copied from a template
- *     socket/        its socket
+ *     inside/        its socket
+ *     socket         leads there, unless it is hidden
  *     log            what initdb and the server print
  *
  * The template is made by initdb once for each version of PostgreSQL and kept in the user's cache
@@ -60,6 +61,7 @@ struct cluster_options {
     const char *const *environment; /* of the server, besides; lives as long as the cluster */
     int max_connections;            /* 0: CLUSTER_CONNECTIONS */
     bool fsync;                     /* survive a crash of the machine, too; slower */
+    bool hidden;                    /* clients do not find it before cluster_show */
     bool keep; /* cluster_close() leaves the server running and the folder in place */
     const struct cluster *follows; /* makes it a hot standby of this one; NULL: it is none */
 };
@@ -69,7 +71,7 @@ struct cluster {
     char folder[CLUSTER_FOLDER_SIZE]; /* empty: there is none */
     char data[CLUSTER_FOLDER_SIZE + 16];
     char log[CLUSTER_FOLDER_SIZE + 8];
-    char dsn[CLUSTER_DSN_SIZE];
+    char dsn[CLUSTER_DSN_SIZE], hidden_dsn[CLUSTER_DSN_SIZE];
     struct programs programs;
     char version[32];         /* of PostgreSQL: "15.18" */
     struct process_user user; /* the user that the server runs as */
@@ -93,6 +95,12 @@ bool cluster_start(struct cluster *cluster, const struct cluster_options *option
 
 /* What libpq needs to connect. */
 const char *cluster_dsn(const struct cluster *cluster);
+
+/* While it is hidden, cluster_dsn leads nowhere, and cluster_hidden_dsn leads to it as always. Hiding it
+ * does not end connections that are open. */
+void cluster_hide(struct cluster *cluster);
+bool cluster_show(struct cluster *cluster, struct error *error);
+const char *cluster_hidden_dsn(const struct cluster *cluster);
 
 /* Whether the server that was started last is still there. */
 bool cluster_running(const struct cluster *cluster);

@@ -2,7 +2,6 @@
 
 #include "model/check.h"
 #include "real/part.h"
-#include "real/queue_fault.h"
 #include "real/schema.h"
 
 #include <inttypes.h>
@@ -79,8 +78,10 @@ static bool open_station(const struct driver *driver, unsigned actor, struct sta
                                        .primitive_count = SABOTAGE_TABLE_SIZE,
                                        .form = SQL_WHOLE,
                                        .name = name,
-                                       .marks = driver->storms,
-                                       .late_changes = driver->presets};
+                                       .marks = true,
+                                       .tells_locks = driver->tells_locks,
+                                       .last = driver->last,
+                                       .last_after = driver->last_after};
     station->as[PRINCIPAL_NONE] = open_as_caller(driver, &options, error);
     bool opened = station->as[PRINCIPAL_NONE] != NULL;
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
@@ -183,26 +184,17 @@ static void try_illegal_move(const struct driver *driver, unsigned number, struc
 }
 
 /* For a protocol that assumes no delay. A commit that was cut may still be under way: the actor waits
- * until its process on the server has ended. Claims last there, so an actor that holds nothing, and
- * does not know whether it gave its claim back, releases it. */
-static void await_broken_off(const struct driver *driver, struct station *station,
-                             struct shared_actor *shared)
+ * until the supervisor says that its process on the server has ended, and has released what it does
+ * not know that it holds. */
+static void await_broken_off(const struct driver *driver, struct shared_actor *shared)
 {
-    int broken_off = shared->broken_off, claimer = shared->claimer;
-    int64_t transaction = 0;
-    bool gone = broken_off == 0, freed = shared->holds;
-    while ((!gone || !freed) && driver_now() < driver->give_up_at) {
-        struct queue_at at = {.store = station->as[PRINCIPAL_NONE], .schema = driver->schema};
-        (void)store_pg_now(at.store, &at.now);
-        gone = gone || queue_fault_is_gone(&at, broken_off, 0);
-        freed = freed || (gone && queue_fault_release(&at, claimer, &transaction) &&
-                          (broken_off == 0 || queue_fault_release(&at, broken_off, &transaction)));
-        if (!gone || !freed) {
-            pause_ms(PAUSE_MS);
-        }
+    if (shared->broken_off == 0 && shared->holds) {
+        return;
     }
-    shared->broken_off = 0; /* not before: an actor that dies meanwhile still holds its claim */
-    shared_page_disturb(driver->page, transaction);
+    shared->gives_up = true;
+    while (shared->gives_up && driver_now() < driver->give_up_at) {
+        pause_ms(PAUSE_MS);
+    }
 }
 
 /* There is no server, or no connection to it: the transaction had no effect. */
@@ -250,7 +242,7 @@ static bool driver_step(const struct driver *driver, unsigned number, struct sta
     shared->spared = spared;
     if (outcome.kind != OUTCOME_COMMITTED && outcome.kind != OUTCOME_REFUSED &&
         part_assumes_no_delay(driver->rules->protocol)) {
-        await_broken_off(driver, station, shared);
+        await_broken_off(driver, shared);
     }
     if (found_no_server(&outcome)) {
         pause_ms(PAUSE_MS);

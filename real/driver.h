@@ -22,7 +22,9 @@ struct driver {
     int64_t give_up_at;              /* by driver_now() */
     struct shared_page *page;        /* shared by all actors */
     bool storms;                     /* faults are injected: the server may go away and come back */
-    bool presets;                    /* the schema has presets (presets.h) */
+    bool tells_locks;                /* the history is to tell of advisory locks */
+    const char *last;                /* presets (presets.h): store.h, `last` and `last_after` */
+    enum row_table last_after;
 };
 
 enum driver_end {

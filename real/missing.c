@@ -18,6 +18,18 @@ static void never_called(void)
 
 #define NEVER(name) void name(void) __attribute__((alias("never_called")))
 
+NEVER(decoding_begin);
+NEVER(decoding_end);
+NEVER(decoding_read);
+NEVER(history_begin);
+NEVER(history_catch_up);
+NEVER(history_end);
+NEVER(history_find);
+NEVER(history_keep);
+NEVER(history_lost);
+NEVER(history_promote);
+NEVER(history_read);
+NEVER(history_tell);
 NEVER(store_pg_ask);
 NEVER(store_pg_backend);
 NEVER(store_pg_break);

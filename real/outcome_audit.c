@@ -4,33 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-/* Every change with its transaction, in their order. A mark is a transaction's last one, but for
- * what a fault or the schema added to it afterwards. */
-struct book {
-    struct store_pg_mark *marks;
-    size_t count, capacity;
-};
-
-static void note(void *context, const int64_t *row)
-{
-    struct book *book = context;
-    if (book->count == book->capacity) {
-        book->capacity = book->capacity == 0 ? 1024 : 2 * book->capacity;
-        book->marks = realloc(book->marks, book->capacity * sizeof *book->marks);
-        CHECK(book->marks != NULL);
-    }
-    book->marks[book->count++] =
-        (struct store_pg_mark){.transaction = row[0], .change = row[1], .backend = row[2]};
-}
-
-static int compare(const void *one, const void *other)
-{
-    const struct store_pg_mark *a = one, *b = other;
-    return (a->change > b->change) - (a->change < b->change);
-}
 
 /* How much of a page is filled. */
 struct noted {
@@ -38,12 +12,9 @@ struct noted {
     unsigned cuts;
 };
 
-static bool is_known(const struct book *book, struct store_pg_mark mark)
+static bool is_known(const struct history *history, struct store_pg_mark mark)
 {
-    const struct store_pg_mark *found =
-        book->count == 0 ? NULL : bsearch(&mark, book->marks, book->count, sizeof mark, compare);
-    return found != NULL && found->transaction == mark.transaction &&
-           found->backend == mark.backend;
+    return history_find(history, mark) != NULL;
 }
 
 #define LOOKS_MAX 5000 /* a millisecond each */
@@ -68,10 +39,10 @@ static bool ask_status(struct store_pg *store, int64_t transaction, bool *commit
     return asked;
 }
 
-static bool look_up_cut(struct store_pg *store, const struct book *book,
+static bool look_up_cut(struct store_pg *store, const struct history *history,
                         const struct shared_cut *cut, bool ids_stand, struct outcome_audit *audit)
 {
-    bool known = is_known(book, cut->mark), committed = known, over = true;
+    bool known = is_known(history, cut->mark), committed = known, over = true;
     if (ids_stand && !ask_status(store, cut->mark.transaction, &committed, &over)) {
         return false;
     }
@@ -86,16 +57,16 @@ static bool look_up_cut(struct store_pg *store, const struct book *book,
 }
 
 /* Another transaction did the same work: a sender that found it done was right. */
-static bool is_done_by_another(const struct book *book, const struct shared_page *page,
+static bool is_done_by_another(const struct history *history, const struct shared_page *page,
                                const struct noted *noted, const struct shared_cut *cut)
 {
     for (unsigned long i = 0; i < noted->acks; i++) {
-        if (page->acks[i].work == cut->work && is_known(book, page->acks[i].mark)) {
+        if (page->acks[i].work == cut->work && is_known(history, page->acks[i].mark)) {
             return true;
         }
     }
     for (unsigned i = 0; i < noted->cuts; i++) {
-        if (page->cuts[i].work == cut->work && is_known(book, page->cuts[i].mark)) {
+        if (page->cuts[i].work == cut->work && is_known(history, page->cuts[i].mark)) {
             return true;
         }
     }
@@ -119,48 +90,49 @@ static bool may_be_done(const struct shared_page *page, const struct shared_cut 
     return false;
 }
 
-static bool was_not_done(const struct book *book, const struct shared_page *page,
+static bool was_not_done(const struct history *history, const struct shared_page *page,
                          const struct noted *noted, const struct shared_cut *cut)
 {
-    return !is_known(book, cut->mark) && !is_done_by_another(book, page, noted, cut) &&
+    return !is_known(history, cut->mark) && !is_done_by_another(history, page, noted, cut) &&
            !may_be_done(page, cut);
 }
 
-static void compare_conclusion(const struct book *book, const struct shared_page *page,
+/* What the sender went by, the server's record being the judge of what a repetition did. */
+static void compare_conclusion(const struct history *history, const struct shared_page *page,
                                const struct noted *noted, const struct shared_cut *cut,
                                struct outcome_audit *audit)
 {
-    bool undone = was_not_done(book, page, noted, cut);
-    bool again = cut->concluded == SHARED_NOT_DONE && is_known(book, cut->mark);
-    audit->done += cut->concluded == SHARED_DONE || cut->concluded == SHARED_WENT_ON;
-    audit->not_done += cut->concluded == SHARED_NOT_DONE;
+    const struct history_transaction *repeat =
+        cut->concluded == SHARED_REPEATED ? history_find(history, cut->repeat) : NULL;
+    bool not_done = repeat != NULL && repeat->changes > 0;
+    bool done = cut->concluded == SHARED_DONE || (cut->concluded == SHARED_REPEATED && !not_done);
+    bool undone = was_not_done(history, page, noted, cut);
+    audit->done += done || cut->concluded == SHARED_WENT_ON;
+    audit->not_done += not_done;
     audit->unexplained += cut->concluded == SHARED_WENT_ON && undone;
-    if (again || (cut->concluded == SHARED_DONE && undone)) {
+    if ((not_done && is_known(history, cut->mark)) || (done && undone)) {
         audit->misjudged++;
         audit->wrong = *cut;
+        audit->wrong.concluded = done ? SHARED_DONE : SHARED_REPEATED;
     }
 }
 
-bool outcome_audit_look_up(struct store_pg *store, const char *schema,
+bool outcome_audit_look_up(struct store_pg *store, const struct history *history,
                            const struct shared_page *page, bool ids_stand,
                            struct outcome_audit *audit)
 {
-    char text[200];
-    struct book book = {0};
+    bool done = true;
     struct noted noted = {
         .acks = page->ack_count < SHARED_ACKS_MAX ? page->ack_count : SHARED_ACKS_MAX,
         .cuts = page->cut_count < SHARED_CUTS_MAX ? page->cut_count : SHARED_CUTS_MAX};
     audit->unnoted += page->ack_count - noted.acks + page->cut_count - noted.cuts;
-    snprintf(text, sizeof text, "SELECT xid, seq, backend FROM %s.history ORDER BY seq", schema);
-    bool done = store_pg_query(store, text, note, &book);
-    for (unsigned long i = 0; i < noted.acks && done; i++) {
+    for (unsigned long i = 0; i < noted.acks; i++) {
         audit->acknowledged++;
-        audit->forgotten += !is_known(&book, page->acks[i].mark);
+        audit->forgotten += !is_known(history, page->acks[i].mark);
     }
     for (unsigned i = 0; i < noted.cuts && done; i++) {
-        compare_conclusion(&book, page, &noted, &page->cuts[i], audit);
-        done = look_up_cut(store, &book, &page->cuts[i], ids_stand, audit);
+        compare_conclusion(history, page, &noted, &page->cuts[i], audit);
+        done = look_up_cut(store, history, &page->cuts[i], ids_stand, audit);
     }
-    free(book.marks);
     return done;
 }

@@ -3,10 +3,11 @@
 #ifndef REAL_OUTCOME_AUDIT_H
 #define REAL_OUTCOME_AUDIT_H
 
+#include "real/history.h"
 #include "real/shared.h"
 
 struct outcome_audit {
-    uint64_t acknowledged;   /* acknowledged commits that changed something */
+    uint64_t acknowledged;   /* acknowledged commits of transactions with an id */
     uint64_t forgotten;      /* ... that the history lacks */
     uint64_t committed;      /* commits whose answer was lost and that the history has */
     uint64_t lost;           /* ... and that it lacks */
@@ -26,7 +27,7 @@ struct outcome_audit {
 /* Looks up everything that a run recorded in its page; adds to *audit. `ids_stand`: the server did
  * not crash. A server that crashed reissues the transaction ids that its log lacks, so
  * pg_xact_status would answer for another transaction. False: store_pg_why_not. */
-bool outcome_audit_look_up(struct store_pg *store, const char *schema,
+bool outcome_audit_look_up(struct store_pg *store, const struct history *history,
                            const struct shared_page *page, bool ids_stand,
                            struct outcome_audit *audit);
 

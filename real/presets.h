@@ -1,6 +1,7 @@
-/* Presets: a scenario may start ledgers near a ceiling, as if that many entries had been made. The
- * server does it: a deferred trigger adds to the ledger at COMMIT, in the transaction after which the
- * simulation adds to it. No other transaction sees the row without its preset.
+/* Presets: a scenario may start ledgers near a ceiling, as if that many entries had been made. The store
+ * does it: the last statement of a transaction adds to the ledgers whose rows it has brought. No other
+ * transaction sees such a row without its preset. A table of keys, `preset`, tells which rows have had
+ * theirs: it is no table of the protocol, and the history leaves it out.
  *
  * A preset is no commit of the protocol. The judge of a history recognises it (presets_due) and
  * shows the oracles the transaction without it.
@@ -13,11 +14,14 @@
 #include "real/history.h"
 #include "scenarios/scenario.h"
 
-#define PRESETS_SCRIPT_SIZE 8192
+#define PRESETS_SCRIPT_SIZE 4096
 
-/* The trigger, in a schema that has a history. */
-void presets_script(const struct scenario *scenario, const char *schema,
-                    char script[PRESETS_SCRIPT_SIZE]);
+/* The table of keys, in a schema that is made. */
+void presets_script(const char *schema, char script[PRESETS_SCRIPT_SIZE]);
+
+/* The last statement of a transaction with inserts into the table that is returned. */
+enum row_table presets_statement(const struct scenario *scenario, const char *schema,
+                                 char statement[PRESETS_SCRIPT_SIZE]);
 
 /* The table whose new rows bring a preset, and the key of the row that it changes. False: such a
  * change brings none. */

@@ -8,11 +8,12 @@
 #ifndef REAL_QUEUE_FAULT_H
 #define REAL_QUEUE_FAULT_H
 
-#include "real/store.h"
+#include "real/history.h"
 
 /* A queue, and the time by the store's clock. */
 struct queue_at {
     struct store_pg *store;
+    struct history *history; /* is read further when it is asked */
     const char *schema;
     int64_t now;
 };
@@ -40,8 +41,11 @@ bool queue_fault_is_gone(const struct queue_at *at, int one, int other);
  * that nothing more is sent under them. True: done, by *transaction, or there was none (0). */
 bool queue_fault_release(const struct queue_at *at, int claimer, int64_t *transaction);
 
-/* Whether it was claimed (QF2). `timeout`: how long a claim lasts. */
-bool queue_fault_took_effect(const struct queue_at *at, const struct queue_trace *trace,
+/* The row says that it was claimed since, or it is gone: there is nothing to wait for any more. */
+bool queue_fault_is_over(const struct queue_at *at, const struct queue_trace *trace);
+
+/* Whether it was claimed (QF2), as far as the history is read. `timeout`: how long a claim lasts. */
+bool queue_fault_took_effect(const struct history *history, const struct queue_trace *trace,
                              int64_t timeout);
 
 #endif

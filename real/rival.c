@@ -65,8 +65,8 @@ static void contend(const struct rival *rival,
     store_pg_close(holder);
 }
 
-/* The victim has written something, and with it a row of the history; it waits for a row that the
- * rival holds. Then the rival asks for the history. */
+/* The victim waits for a row that the rival holds, and has the lock of its table that a writer takes.
+ * Then the rival asks for the table. */
 static void deadlock(const struct rival *rival, struct store_pg *holder, struct store_pg *observer)
 {
     char text[TEXT_SIZE];
@@ -77,8 +77,8 @@ static void deadlock(const struct rival *rival, struct store_pg *holder, struct 
     bool held = store_pg_run(holder, text);
     go_on(rival);
     if (held && waits(rival, observer)) {
-        snprintf(text, sizeof text, "LOCK TABLE %s.history IN ACCESS EXCLUSIVE MODE",
-                 rival->schema);
+        snprintf(text, sizeof text, "LOCK TABLE %s.%s IN EXCLUSIVE MODE", rival->schema,
+                 schema_table(rival->table));
         (void)store_pg_run(holder, text);
     }
     (void)store_pg_run(holder, "ROLLBACK");
@@ -89,17 +89,16 @@ void rival_deadlock(const struct rival *rival)
     contend(rival, deadlock);
 }
 
-/* Every row as it was, in a new version, which its history does not mention. */
+/* Every row as it was, in a new version. */
 static void serialization(const struct rival *rival, struct store_pg *holder,
                           struct store_pg *observer)
 {
     char text[TEXT_SIZE];
     const char *column = schema_column(rival->table, 0);
-    snprintf(text, sizeof text,
-             "BEGIN; SET LOCAL lock_timeout = '300ms'; SET LOCAL session_replication_role = "
-             "replica; UPDATE %s.%s SET %s = %s",
+    snprintf(text, sizeof text, "BEGIN; SET LOCAL lock_timeout = '300ms'; UPDATE %s.%s SET %s = %s",
              rival->schema, schema_table(rival->table), column, column);
-    bool held = store_pg_run(holder, text);
+    bool held = store_pg_run(holder, text) &&
+                store_pg_ask(holder, "SELECT txid_current()", rival->transaction);
     go_on(rival);
     if (held) {
         (void)waits(rival, observer);
@@ -107,9 +106,12 @@ static void serialization(const struct rival *rival, struct store_pg *holder,
     (void)store_pg_run(holder, held ? "COMMIT" : "ROLLBACK");
 }
 
-void rival_serialization(const struct rival *rival)
+int64_t rival_serialization(struct rival *rival)
 {
+    int64_t transaction = 0;
+    rival->transaction = &transaction;
     contend(rival, serialization);
+    return transaction;
 }
 
 /* Locks the oldest messages that are not locked, up to `most`, and leaves at least one. Returns the

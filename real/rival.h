@@ -26,10 +26,12 @@ struct rival {
     enum row_table table;            /* in which the victim changes a row after other changes */
     bool (*is_over)(const void *of); /* the victim has its answer */
     const void *of;                  /* ... for that */
+    int64_t *transaction;            /* of the rival, for rival_serialization */
 };
 
 void rival_deadlock(const struct rival *rival);
-void rival_serialization(const struct rival *rival);
+/* Returns the rival's transaction: it writes rows as they were. 0: it wrote none. */
+int64_t rival_serialization(struct rival *rival);
 
 /* Locks the oldest claimable messages, up to `most`, so that the victim's claim takes a later one.
  * The oldest is in *held before the victim goes on. False: there are not two, and the victim goes on

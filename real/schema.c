@@ -68,12 +68,10 @@ static void put_function(struct text *text, const char *name, const char *functi
              name, function, traits, body);
 }
 
-#define MS_OF(time) "(date_part('epoch', " time ") * 1000)::bigint"
-
 static void put_clock(struct text *text, const char *name, int64_t ahead)
 {
     char body[160];
-    snprintf(body, sizeof body, MS_OF("transaction_timestamp()") " - %" PRId64,
+    snprintf(body, sizeof body, SCHEMA_MS_OF("transaction_timestamp()") " - %" PRId64,
              SCHEMA_CLOCK_EPOCH_MS - ahead);
     put_function(text, name, SCHEMA_CLOCK, "STABLE", body);
 }
@@ -96,7 +94,7 @@ void schema_create_script(const char *name, uint64_t tables, char script[SCHEMA_
         put_index(&text, name, &table_indexes[i], tables);
     }
     put_clock(&text, name, 0);
-    put_function(&text, name, SCHEMA_WALL, "VOLATILE", MS_OF("clock_timestamp()"));
+    put_function(&text, name, SCHEMA_WALL, "VOLATILE", SCHEMA_MS_OF("clock_timestamp()"));
     text_put(&text,
              "CREATE FUNCTION %s." SCHEMA_REFUSE "(reason bigint) RETURNS bigint\n"
              "LANGUAGE plpgsql AS $$ BEGIN\n"

@@ -31,6 +31,9 @@
 #define SCHEMA_CLOCK "store_clock"
 #define SCHEMA_WALL  "wall_clock"
 
+/* A time as SQL in milliseconds since 1970, as both clocks round it. */
+#define SCHEMA_MS_OF(time) "(date_part('epoch', " time ") * 1000)::bigint"
+
 /* The store's clock leaps: it is so far ahead of the server's. */
 void schema_leap_script(const char *name, int64_t ahead, char script[SCHEMA_SCRIPT_SIZE]);
 

@@ -373,15 +373,17 @@ static void say_by_sending(const struct point *point)
 }
 
 /* After the answer. A refusal concerns the present state of the store. */
-static void say_by_doing(const struct point *point, const struct outcome *outcome, bool changed)
+static void say_by_doing(const struct point *point, const struct outcome *outcome,
+                         struct store_pg_mark mark)
 {
     bool told = outcome->kind == OUTCOME_COMMITTED || outcome->kind == OUTCOME_REFUSED;
     if (point->shared->doubt != 0 && told && is_again(point)) {
         bool tells_nothing = outcome->kind == OUTCOME_REFUSED ||
                              (outcome->skipped != 0 && point->page->skip_is_ambiguous);
-        conclude(point, tells_nothing                      ? SHARED_LEFT
-                        : outcome->skipped == 0 && changed ? SHARED_NOT_DONE
-                                                           : SHARED_DONE);
+        point->page->cuts[point->shared->doubt - 1].repeat = mark;
+        conclude(point, tells_nothing                             ? SHARED_LEFT
+                        : outcome->skipped == 0 && mark.word != 0 ? SHARED_REPEATED
+                                                                  : SHARED_DONE);
     }
 }
 
@@ -421,11 +423,11 @@ static void cut(struct point *point, struct store_pg *store, enum shared_act how
     store_pg_cut(store);
 }
 
-/* A transaction that changed nothing has no outcome to lose, and the outcome of one whose connection
+/* A transaction without an id has no outcome to lose, and the outcome of one whose connection
  * is gone does not depend on a cut. */
 static enum shared_act cut_awaited(const struct point *point, struct store_pg *store)
 {
-    if (store_pg_mark(store).change == 0 || !store_pg_is_well(store)) {
+    if (store_pg_mark(store).word == 0 || !store_pg_is_well(store)) {
         return SHARED_STOPS;
     }
     return hit(point, SHARED_CUTS_EARLY, SHARED_SENT) != NULL  ? SHARED_CUTS_EARLY
@@ -470,7 +472,7 @@ static void note_outcome(const struct point *point, const struct store_pg *store
                          const struct outcome *outcome)
 {
     struct store_pg_mark mark = store_pg_mark(store);
-    if (outcome->kind == OUTCOME_COMMITTED && mark.change != 0) { /* SE3 */
+    if (outcome->kind == OUTCOME_COMMITTED && mark.word != 0) { /* SE3 */
         unsigned long at = atomic_fetch_add(&point->page->ack_count, 1);
         if (at < SHARED_ACKS_MAX) {
             point->page->acks[at] =
@@ -478,7 +480,7 @@ static void note_outcome(const struct point *point, const struct store_pg *store
         }
     }
     note_abort(point, outcome);
-    say_by_doing(point, outcome, mark.change != 0);
+    say_by_doing(point, outcome, mark);
     int64_t kept_off = atomic_exchange(&point->shared->kept_off, 0);
     bool committed = outcome->kind == OUTCOME_COMMITTED;
     bool passed_by = kept_off != 0 && committed && bundle_claims(point->bundle) &&
@@ -487,7 +489,7 @@ static void note_outcome(const struct point *point, const struct store_pg *store
     (void)atomic_compare_exchange_strong(&point->shared->struck, &struck,
                                          (kept_off == 0 ? !committed : passed_by) ? SHARED_DEFEATED
                                                                                   : SHARED_TOLD);
-    if (outcome->kind == OUTCOME_UNKNOWN && !point->cut && mark.change != 0) {
+    if (outcome->kind == OUTCOME_UNKNOWN && !point->cut && mark.word != 0) {
         note_cut(point, store, SHARED_STOPS);
     }
     point->shared->transactions++;

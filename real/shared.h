@@ -86,7 +86,8 @@ enum shared_conclusion {
     SHARED_LEFT,    /* nothing: it died, left the work to others, or need not know */
     SHARED_DONE,    /* that it was done: the store said so */
     SHARED_WENT_ON, /* that it was done, as far as its next bundle tells */
-    SHARED_NOT_DONE /* that it was not done: it did it again, with effect */
+    SHARED_REPEATED /* it did it again: that it was not done, if `repeat` changed something (history.h),
+                       and that it was done if not */
 };
 
 /* A commit that was acknowledged. */
@@ -102,8 +103,9 @@ struct shared_cut {
     uint8_t bundle;
     uint8_t how;       /* enum shared_act; SHARED_STOPS: the server went away during the wait */
     uint8_t concluded; /* enum shared_conclusion */
-    bool may_fail;     /* COMMIT itself may fail: it is SERIALIZABLE */
-    bool phase;        /* a principal's: its sender may go on because it was forbidden */
+    struct store_pg_mark repeat;
+    bool may_fail; /* COMMIT itself may fail: it is SERIALIZABLE */
+    bool phase;    /* a principal's: its sender may go on because it was forbidden */
 };
 
 /* A period in which published messages are hidden. */
@@ -144,6 +146,7 @@ struct shared_actor {
     atomic_int spared;     /* enum shared_spared, as bits: now */
     atomic_int claimer;    /* the server's process of its last claim */
     atomic_int broken_off; /* ... and the one that may still commit without an answer */
+    atomic_bool gives_up;  /* it waits until the supervisor has ended the claims of both */
     atomic_llong kept_off; /* a message that its next transaction cannot take; 0: none */
     atomic_ulong aborted[ABORT_CLASS_COUNT]; /* transactions, by enum abort_class */
     bool crowded; /* the last one found no connection: another 53300 is no new fault */

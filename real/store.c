@@ -1,6 +1,8 @@
 #include "real/store.h"
 
 #include "model/check.h"
+#include "model/oracle/observed.h"
+#include "model/text.h"
 #include "real/answer.h"
 #include "real/connection.h"
 #include "real/schema.h"
@@ -11,11 +13,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define FLIGHT_MAX   (BUNDLE_CALLS_MAX * CONNECTION_STATEMENTS_MAX + 6)
+#define FLIGHT_MAX   (BUNDLE_CALLS_MAX * (CONNECTION_STATEMENTS_MAX + 1) + 6)
 #define NO_CALL      255 /* a command of the flight that belongs to no call */
 #define MARK_CALL    254 /* ... the one that marks the transaction */
 #define CLOCK_CALL   253 /* ... the one that asks for the time */
 #define COMMENT_SIZE 128
+#define FRAME_SIZE   8192
 
 /* One command that is under way, in the order in which results come back. */
 struct command {
@@ -48,8 +51,6 @@ struct store_pg {
     size_t received;        /* commands that were answered */
     struct outcome outcome; /* what those answered, if COMMIT was sent apart */
     struct store_pg_mark mark;
-    int64_t marked; /* where this connection's last mark stood */
-    bool stale;     /* ... or not: a transaction that failed drew numbers, too */
     bool preparing; /* what is received now stands in front of the transaction */
     bool open;      /* store_pg_send_open has begun a transaction, which is not ended */
 };
@@ -165,22 +166,6 @@ static bool introduce(struct store_pg *store)
     return connection_run(store->connection, text);
 }
 
-/* A mark is the history's last number that this session drew; so it draws one to begin with. */
-static bool prepare_marks(struct store_pg *store)
-{
-    char text[COMMENT_SIZE];
-    if (!store->options.marks) {
-        return true;
-    }
-    snprintf(text, sizeof text, "SELECT %s.mark_from()", store->schema);
-    PGresult *result = PQexecParams(store->connection, text, 0, NULL, NULL, NULL, NULL, 1);
-    bool done = PQresultStatus(result) == PGRES_TUPLES_OK;
-    store->marked = done ? connection_number(result, 0, 0) : 0;
-    store->stale = false;
-    PQclear(result);
-    return done;
-}
-
 static bool connect_store(struct store_pg *store)
 {
     store->connection =
@@ -188,7 +173,7 @@ static bool connect_store(struct store_pg *store)
             ? connection_open(store->options.dsn)
             : connection_open_as(store->options.dsn, store->options.role, store->options.password);
     if (PQstatus(store->connection) == CONNECTION_OK && introduce(store) &&
-        connection_settle(store->connection, store->schema) && prepare_marks(store) &&
+        connection_settle(store->connection, store->schema) &&
         PQenterPipelineMode(store->connection)) {
         return true;
     }
@@ -350,12 +335,14 @@ static bool prepare_compound(struct store_pg *store)
                          connection_compound_types);
 }
 
-/* What stands around the statements of a bundle. */
+/* What stands around the statements of a bundle, and between them. */
 enum frame {
     FRAME_BEGIN,
     FRAME_BEGIN_SERIALIZABLE,
     FRAME_COMMIT,
     FRAME_CLOCK,
+    FRAME_LOCKS,
+    FRAME_LAST,
     FRAME_MARK,
     FRAME_COUNT
 };
@@ -366,38 +353,80 @@ static void frame_name(const struct store_pg *store, enum frame frame, char name
     snprintf(name, FRAME_NAME_SIZE, "b%zu_frame_%d", bundle_of(store), (int)frame);
 }
 
-static void mark_query(const struct store_pg *store, char text[COMMENT_SIZE])
+#define WORD_BEGAN SCHEMA_MS_OF("transaction_timestamp()")
+#define WORD_NOW   SCHEMA_MS_OF("clock_timestamp()")
+
+/* A word in the log, which names the transaction by its place: what the server knows of it
+ * (history.h). A transaction without an id has nothing to tell, and gets no id for it. */
+static void write_mark(const struct store_pg *store, struct text *text)
 {
-    snprintf(text, COMMENT_SIZE, "SELECT coalesce(txid_current_if_assigned(), 0), %s.mark()",
-             store->schema);
+    text_put(text,
+             "SELECT coalesce(txid_current_if_assigned(), 0), CASE WHEN txid_current_if_assigned() "
+             "IS NULL THEN 0 ELSE (pg_logical_emit_message(true, '%s', concat_ws(' ', 'word', "
+             "pg_backend_pid(), CASE current_setting('transaction_isolation') WHEN 'serializable' "
+             "THEN %d WHEN 'repeatable read' THEN %d ELSE %d END, " WORD_BEGAN ", " WORD_NOW
+             ")) - '0/0'::pg_lsn)::bigint END",
+             store->schema, OBSERVED_SERIALIZABLE, OBSERVED_REPEATABLE_READ,
+             OBSERVED_READ_COMMITTED);
+}
+
+/* Another word: the advisory locks that its process holds in this schema (E-CUT-17). */
+static void write_locks(const struct store_pg *store, struct text *text)
+{
+    text_put(text,
+             "SELECT pg_logical_emit_message(true, '%s', 'locks' || coalesce((SELECT string_agg("
+             "' ' || objid, '') FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND pid = "
+             "pg_backend_pid() AND granted AND objsubid = 2 AND classid::bigint = "
+             "hashtext('%s')::bigint & 4294967295), ''))",
+             store->schema, store->schema);
+}
+
+static bool has_frame(const struct store_pg *store, enum frame frame)
+{
+    return frame == FRAME_LOCKS  ? store->options.tells_locks
+           : frame == FRAME_LAST ? store->options.last != NULL
+           : frame == FRAME_MARK ? store->options.marks
+                                 : true;
+}
+
+static void write_frame(const struct store_pg *store, enum frame frame, struct text *text)
+{
+    static const char *const words[FRAME_COUNT] = {[FRAME_BEGIN] = "BEGIN",
+                                                   [FRAME_BEGIN_SERIALIZABLE] =
+                                                       "BEGIN ISOLATION LEVEL SERIALIZABLE",
+                                                   [FRAME_COMMIT] = "COMMIT"};
+    if (frame == FRAME_LOCKS) {
+        write_locks(store, text);
+    } else if (frame == FRAME_MARK) {
+        write_mark(store, text);
+    } else if (frame == FRAME_CLOCK) {
+        text_put(text, "SELECT %s." SCHEMA_CLOCK "()", store->schema);
+    } else {
+        text_put(text, "%s", frame == FRAME_LAST ? store->options.last : words[frame]);
+    }
 }
 
 static bool prepare_frame(struct store_pg *store)
 {
-    char comment[COMMENT_SIZE], mark[COMMENT_SIZE], clock[COMMENT_SIZE];
-    const char *const texts[FRAME_COUNT] = {[FRAME_BEGIN] = "BEGIN",
-                                            [FRAME_BEGIN_SERIALIZABLE] =
-                                                "BEGIN ISOLATION LEVEL SERIALIZABLE",
-                                            [FRAME_COMMIT] = "COMMIT",
-                                            [FRAME_CLOCK] = clock,
-                                            [FRAME_MARK] = mark};
     bool *prepared = &store->frames[bundle_of(store)];
     if (*prepared) {
         return true;
     }
     *prepared = true;
-    write_comment(store, comment);
-    mark_query(store, mark);
-    snprintf(clock, sizeof clock, "SELECT %s." SCHEMA_CLOCK "()", store->schema);
     for (int f = 0; f < FRAME_COUNT; f++) {
-        char name[FRAME_NAME_SIZE], text[2 * COMMENT_SIZE];
+        char name[FRAME_NAME_SIZE], comment[COMMENT_SIZE], script[FRAME_SIZE];
+        struct text text = text_begin(script, sizeof script);
+        if (!has_frame(store, (enum frame)f)) {
+            continue;
+        }
         frame_name(store, (enum frame)f, name);
-        snprintf(text, sizeof text, "%s%s", comment, texts[f]);
-        if ((f != FRAME_MARK || store->options.marks) &&
-            !PQsendPrepare(store->connection, name, text, 0, NULL)) {
+        write_comment(store, comment);
+        text_put(&text, "%s", comment);
+        write_frame(store, (enum frame)f, &text);
+        if (!PQsendPrepare(store->connection, name, script, 0, NULL)) {
             return false;
         }
-        store->preparations += f != FRAME_MARK || store->options.marks;
+        store->preparations++;
     }
     return true;
 }
@@ -410,20 +439,6 @@ static bool end_failed(struct store_pg *store)
     }
     store->preparations++;
     return PQsendQueryParams(store->connection, "ROLLBACK", 0, NULL, NULL, NULL, NULL, 1);
-}
-
-/* Where do the marks stand? */
-static bool mark_anew(struct store_pg *store)
-{
-    if (!store->options.marks || (!store->stale && !store->options.late_changes)) {
-        return true;
-    }
-    char comment[COMMENT_SIZE], mark[COMMENT_SIZE], text[2 * COMMENT_SIZE];
-    write_comment(store, comment);
-    mark_query(store, mark);
-    snprintf(text, sizeof text, "%s%s", comment, mark);
-    store->preparations++;
-    return PQsendQueryParams(store->connection, text, 0, NULL, NULL, NULL, NULL, 1);
 }
 
 static bool prepare_call(struct store_pg *store, const struct call *call)
@@ -514,25 +529,44 @@ static bool send_clock(struct store_pg *store)
     return true;
 }
 
+/* The bundle may write rows of the table that the last statement is about. */
+static bool needs_last(const struct store_pg *store)
+{
+    for (uint8_t i = 0; i < store->bundle.count && store->options.last != NULL; i++) {
+        const struct primitive *primitive =
+            &store->options.primitives[store->bundle.calls[i].primitive];
+        for (uint8_t o = 0; o < primitive->op_count; o++) {
+            const struct op *op = &primitive->ops[o];
+            if ((op->kind == OP_INSERT || op->kind == OP_RECORD) &&
+                op->table == store->options.last_after) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Everything but COMMIT. What goes in front has a sync of its own: preparing takes a snapshot, and
  * the transaction is to choose its isolation level before that. */
 static bool send_statements(struct store_pg *store)
 {
     bool serializable = store->bundle.isolation == SERIALIZABLE;
-    if (!end_failed(store) || !mark_anew(store) || !prepare_frame(store) ||
-        !prepare_missing(store) ||
+    if (!end_failed(store) || !prepare_frame(store) || !prepare_missing(store) ||
         !(store->preparations == 0 || PQpipelineSync(store->connection)) ||
         !send_command(store, serializable ? FRAME_BEGIN_SERIALIZABLE : FRAME_BEGIN, NO_CALL) ||
         !send_clock(store)) {
         return false;
     }
     for (uint8_t i = 0; i < store->bundle.count; i += compound_step(&store->compound, i)) {
-        if (!(compound_begins(&store->compound, i) ? send_compound(store) : send_call(store, i))) {
+        bool told =
+            i == 0 || !store->options.tells_locks || send_command(store, FRAME_LOCKS, NO_CALL);
+        if (!told ||
+            !(compound_begins(&store->compound, i) ? send_compound(store) : send_call(store, i))) {
             return false;
         }
     }
-    store->stale = true;
-    return !store->options.marks || send_command(store, FRAME_MARK, MARK_CALL);
+    return (!needs_last(store) || send_command(store, FRAME_LAST, NO_CALL)) &&
+           (!store->options.marks || send_command(store, FRAME_MARK, MARK_CALL));
 }
 
 /* A connection that broke while it was idle is found out before anything is sent on it: then it is
@@ -666,19 +700,11 @@ static void take_row(struct store_pg *store, const struct command *command, cons
     }
 }
 
-/* No change since the last mark: it made none. */
 static void take_mark(struct store_pg *store, const PGresult *result)
 {
-    int64_t change = connection_number(result, 0, 1);
-    if (store->preparing) {
-        store->marked = change;
-        return;
-    }
-    store->stale = false;
     store->mark = (struct store_pg_mark){.transaction = connection_number(result, 0, 0),
-                                         .change = change == store->marked ? 0 : change,
+                                         .word = connection_number(result, 0, 1),
                                          .backend = PQbackendPID(store->connection)};
-    store->marked = change;
 }
 
 const char *store_pg_schema(const struct store_pg *store)
@@ -733,9 +759,9 @@ static void take_result(struct store_pg *store, size_t at, const PGresult *resul
     case PGRES_TUPLES_OK:
         if (!store->preparing && store->commands[at].call == CLOCK_CALL) {
             store->now = connection_number(result, 0, 0);
-        } else if (store->preparing || store->commands[at].call == MARK_CALL) {
+        } else if (!store->preparing && store->commands[at].call == MARK_CALL) {
             take_mark(store, result);
-        } else {
+        } else if (!store->preparing) {
             take_row(store, &store->commands[at], result, outcome);
         }
         break;
@@ -836,7 +862,6 @@ int64_t store_pg_slip_in(struct store_pg *store, const char *statement)
         !PQsendFlushRequest(store->connection)) {
         return changed;
     }
-    store->stale = true; /* it draws numbers after the mark */
     while ((result = PQgetResult(store->connection)) != NULL) {
         if (PQresultStatus(result) == PGRES_COMMAND_OK) {
             changed = strtoll(PQcmdTuples(result), NULL, 10);

@@ -46,8 +46,10 @@ struct store_pg_options {
     /* A name for people who look at the server: the connection's application_name, and with
      * the bundle's name a comment in front of each of its statements. No '*' or '/'; NULL: none. */
     const char *name;
-    bool marks;        /* every transaction is marked; the schema has a history (history.h), */
-    bool late_changes; /* ... and changes rows by itself at COMMIT, after the mark */
+    bool marks;       /* every transaction leaves a word in the log (history.h), */
+    bool tells_locks; /* ... and more of them, about its advisory locks, before each call */
+    const char *last; /* a statement that ends every transaction with inserts into the table */
+    enum row_table last_after; /* ... of this number; must stay. NULL: none (presets.h) */
 };
 
 /* True if this build can talk to PostgreSQL. */
@@ -113,11 +115,11 @@ bool store_pg_is_well(struct store_pg *store);
  * back. The store detects that by itself. */
 void store_pg_break(struct store_pg *store);
 
-/* The unique name of a transaction on the server: its id (txid_current), its last change in the
- * history, and the server's process. 0: it has no id, or changed nothing. A server that crashed
- * reissues the ids and change numbers that its log lacks; its processes are others. */
+/* The unique name of a transaction on the server: its id (txid_current), the place of its word in the
+ * log, and the server's process. 0: it has no id, so that it changed nothing and locked no row. A
+ * server that crashed reissues the ids and places that its log lacks; its processes are others. */
 struct store_pg_mark {
-    int64_t transaction, change, backend;
+    int64_t transaction, word, backend;
 };
 /* Of the last bundle, once its statements were answered. */
 struct store_pg_mark store_pg_mark(const struct store_pg *store);

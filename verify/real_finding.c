@@ -78,9 +78,8 @@ static void write_change(void *context, const struct history_change *change)
         json_array_append_new(row, json_integer((json_int_t)change->row[c]));
     }
     write_line(context,
-               json_pack("{s:I, s:s, s:s, s:o}", "transaction", (json_int_t)change->transaction,
-                         "table", schema_table(change->table), "was", kinds[change->kind], "row",
-                         row));
+               json_pack("{s:I, s:s, s:s, s:o}", "transaction", (json_int_t)change->of->id, "table",
+                         schema_table(change->table), "was", kinds[change->kind], "row", row));
 }
 
 static void write_words(FILE *stream, const struct real_finding *finding,
@@ -104,7 +103,7 @@ static void write_words(FILE *stream, const struct real_finding *finding,
 }
 
 static void keep_files(struct artefacts *results, const struct real_finding *finding,
-                       const struct charge *charge, struct store_pg *store, const char *schema)
+                       const struct charge *charge)
 {
     char *text = NULL;
     size_t size = 0;
@@ -120,21 +119,20 @@ static void keep_files(struct artefacts *results, const struct real_finding *fin
     }
     stream = open_memstream(&text, &size);
     if (stream != NULL) {
-        (void)history_read(store, schema, write_change, stream); /* it was read a moment ago */
+        history_tell(finding->history, write_change, stream);
         real_finding_put(results, charge, "history.jsonl", stream, &text, &size);
     }
     (void)artefacts_place_finding(results, charge->name);
 }
 
-void real_finding_keep(struct artefacts *results, const struct real_finding *finding,
-                       struct store_pg *store, const char *schema)
+void real_finding_keep(struct artefacts *results, const struct real_finding *finding)
 {
     const struct real_result *result = finding->result;
     struct charge charge = charge_of(finding);
     const struct oracle_verdict *breach = &result->verdict.breach;
     bool expected = breach->broken && scenario_breaks(finding->scenario, breach->clause);
     if (results->folder != NULL) {
-        keep_files(results, finding, &charge, store, schema);
+        keep_files(results, finding, &charge);
     }
     json_t *line = line_make(LINE_FINDING, line_name(charge.name), line_scenario(result->scenario),
                              line_clause(charge.clause), line_oracle(charge.oracle),

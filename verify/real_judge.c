@@ -1,9 +1,10 @@
 #include "verify/real_judge.h"
 
-#include "real/history.h"
 #include "real/presets.h"
 #include "real/row_diff.h"
 #include "sim/part.h"
+
+#include <string.h>
 
 #define WAITING_MAX ((size_t)2 * PROTOCOL_ACTORS_MAX) /* nobody has more than one claim */
 
@@ -23,7 +24,8 @@ struct telling {
     struct preset presets[PRESETS_MAX]; /* of the transaction under way */
     size_t preset_count;
     struct real_verdict *verdict;
-    int64_t transaction; /* the one under way; 0: none */
+    const struct history_transaction *transaction; /* the one under way; NULL: none */
+    bool server_crashed;
     /* The journal: what is not told yet. */
     const struct shared_page *page;
     size_t next;                 /* entry that was not looked at yet */
@@ -120,9 +122,9 @@ static void observe(struct telling *telling, const struct history_change *change
 {
     struct observed *seen = &telling->seen;
     bool late = false;
-    seen->isolation = (uint8_t)change->isolation;
-    seen->wall_from = change->wall_from;
-    seen->wall_to = change->wall_to;
+    seen->isolation = (uint8_t)change->of->isolation;
+    seen->wall_from = change->of->wall_from;
+    seen->wall_to = change->of->wall_to;
     if (change->locked == 0 && telling->earlier_count < LEGACY_ROWS_MAX) {
         telling->earlier[telling->earlier_count++] = *change;
     }
@@ -138,12 +140,24 @@ static void observe(struct telling *telling, const struct history_change *change
     seen->locks[seen->lock_count++] = change->locked;
 }
 
+/* The row is what the change found (I3). */
+static bool begins_there(const struct world *world, const struct history_change *change,
+                         uint32_t slot)
+{
+    const struct row_area *area = &world->rows.table[change->table];
+    return change->kind == ROW_INSERTED ||
+           memcmp(&area->cells[(size_t)slot * area->stride], change->was,
+                  area->stride * sizeof *change->was) == 0;
+}
+
 static void apply(struct telling *telling, const struct history_change *change)
 {
     struct world *world = &telling->run->world;
     uint32_t slot = row_find(&world->rows, change->table, change->row[0]);
     if ((change->kind == ROW_INSERTED) != (slot == ROW_NONE)) {
         telling->verdict->bug = "history: update of a missing row, or insert of an existing one";
+    } else if (!begins_there(world, change, slot)) {
+        telling->verdict->bug = "history: a change does not begin with the row that was left";
     } else if (change->kind == ROW_INSERTED) {
         if (world_insert(world, change->table, change->row[0], change->row + 1) == ROW_NONE) {
             telling->verdict->bug = "the history has more rows than the scenario can have";
@@ -225,8 +239,12 @@ static void end_commit(struct telling *telling)
     struct world *world = &telling->run->world;
     struct oracle *oracle = &telling->run->oracle;
     size_t count = world->change_count;
-    if (telling->transaction == 0) {
+    if (telling->transaction == NULL) {
         return;
+    }
+    bool disturbs = shared_page_is_disturbance(telling->page, telling->transaction->id);
+    if (telling->transaction->word == 0 && !disturbs && !telling->server_crashed) {
+        telling->verdict->bug = "history: a transaction of an actor left no word";
     }
     telling->verdict->commits++;
     telling->verdict->changes += count;
@@ -235,8 +253,7 @@ static void end_commit(struct telling *telling)
             oracle->monitors->commit(oracle, &world->rows, world->changes, count);
         telling->verdict->oracle = oracle->spoke;
     }
-    if (!telling->verdict->breach.broken && oracle_observes(oracle) &&
-        !shared_page_is_disturbance(telling->page, telling->transaction)) {
+    if (!telling->verdict->breach.broken && oracle_observes(oracle) && !disturbs) {
         telling->verdict->breach = oracle->monitors->transaction(
             oracle, &world->rows, &telling->seen, world->changes, count);
         telling->verdict->oracle = oracle->spoke;
@@ -251,9 +268,9 @@ static void end_commit(struct telling *telling)
 static void real_judge_tell(void *context, const struct history_change *change)
 {
     struct telling *telling = context;
-    if (change->transaction != telling->transaction) {
+    if (change->of != telling->transaction) {
         end_commit(telling);
-        telling->transaction = change->transaction;
+        telling->transaction = change->of;
         telling->seen = (struct observed){.client = OBSERVED_NOBODY};
         telling->earlier_count = 0;
     }
@@ -263,7 +280,7 @@ static void real_judge_tell(void *context, const struct history_change *change)
     }
 }
 
-/* What the server has now is what its history says. */
+/* What the server has now is what its history says (I3). */
 static bool compare_rows(struct run *run, struct store_pg *store, struct real_verdict *verdict)
 {
     uint64_t tables = run->scenario->protocol->tables;
@@ -282,7 +299,7 @@ static bool compare_rows(struct run *run, struct store_pg *store, struct real_ve
     return true;
 }
 
-bool real_judge(struct run *run, struct store_pg *store, const char *schema,
+bool real_judge(struct run *run, struct store_pg *store, const struct history *history,
                 const struct real_course *course, struct real_verdict *verdict)
 {
     const struct shared_page *page = course->page;
@@ -294,10 +311,9 @@ bool real_judge(struct run *run, struct store_pg *store, const char *schema,
     world_reset(&run->world);
     run_begin_oracle(run);
     run->oracle.answers_changed = (uint32_t)page->answered;
-    struct telling telling = {.run = run, .verdict = verdict, .page = page};
-    if (!history_read(store, schema, real_judge_tell, &telling)) {
-        return false;
-    }
+    struct telling telling = {
+        .run = run, .verdict = verdict, .page = page, .server_crashed = course->server_crashed};
+    history_tell(history, real_judge_tell, &telling);
     end_commit(&telling);
     tell_left(&telling);
     if (verdict->bug == NULL && !compare_rows(run, store, verdict)) {

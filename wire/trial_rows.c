@@ -1,4 +1,5 @@
 /* Which rows each commit changed, in the order of commits: logical decoding of the run's database. */
+#include "real/decoding.h"
 #include "wire/trial_state.h"
 
 #include <stdio.h>
@@ -9,12 +10,9 @@
 
 void trial_rows_begin(struct trial *trial)
 {
-    char text[JUDGE_TEXT_SIZE];
-    if (trial->plan->rows &&
-        judge_rows(trial->judge,
-                   "SELECT pg_create_logical_replication_slot('" SLOT "', 'test_decoding')",
-                   text) != JUDGE_HOLDS) {
-        trial_end(trial, TRIAL_FAILED, "", "rows cannot be followed: %s", text);
+    if (trial->plan->rows && !decoding_begin(trial->judge, SLOT, false)) {
+        trial_end(trial, TRIAL_FAILED, "", "rows cannot be followed: %s",
+                  PQerrorMessage(trial->judge));
     }
 }
 
@@ -58,21 +56,18 @@ static struct trial_commit *find_commit(struct trial_result *result, unsigned xi
     return NULL;
 }
 
+static void keep_line(void *context, const struct decoding_line *line)
+{
+    struct trial_commit *commit = find_commit(context, line->transaction);
+    if (commit != NULL) {
+        write_change(line->text, commit->rows, sizeof commit->rows);
+    }
+}
+
 void trial_rows_end(struct trial *trial)
 {
-    if (!trial->plan->rows || trial->judge == NULL) {
-        return;
+    if (trial->plan->rows && trial->judge != NULL) {
+        (void)decoding_read(trial->judge, SLOT, 0, keep_line, trial->result);
+        (void)decoding_end(trial->judge, SLOT);
     }
-    PGresult *changes =
-        PQexec(trial->judge, "SELECT xid, data FROM pg_logical_slot_get_changes('" SLOT
-                             "', NULL, NULL, 'include-xids', '0', 'skip-empty-xacts', '1')");
-    for (int i = 0; i < PQntuples(changes); i++) { /* none, if it failed */
-        struct trial_commit *commit =
-            find_commit(trial->result, (unsigned)strtoul(PQgetvalue(changes, i, 0), NULL, 10));
-        if (commit != NULL) {
-            write_change(PQgetvalue(changes, i, 1), commit->rows, sizeof commit->rows);
-        }
-    }
-    PQclear(changes);
-    PQclear(PQexec(trial->judge, "SELECT pg_drop_replication_slot('" SLOT "')"));
 }

@@ -49,12 +49,14 @@ run 0 real tree-3 --keep
 sed -n "s/^  connect  psql '\(.*\)'$/\1/p" "$scratch/err" >"$scratch/dsn"
 sed -n 's/^  end      //p' "$scratch/err" >"$scratch/end"
 dsn=$(cat "$scratch/dsn")
-psql "$dsn" -qc 'CREATE ROLE plain LOGIN; GRANT CREATE ON DATABASE postgres TO plain'
+psql "$dsn" -qc 'CREATE ROLE plain LOGIN REPLICATION; GRANT CREATE ON DATABASE postgres TO plain'
+psql "$dsn" -qc 'CREATE ROLE plainer LOGIN; GRANT CREATE ON DATABASE postgres TO plainer'
 run 69 real pipeline-pair --dsn "$dsn user=plain" && complains 'which takes CREATEROLE'
 checks=$((checks + 1))
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail 'more than a line'
 run 69 conform pipeline-pair --seeds 1 --dsn "$dsn user=plain" && complains 'which takes CREATEROLE'
 run 0 real tree-3 --dsn "$dsn user=plain" # has no principals
+run 69 real tree-3 --dsn "$dsn user=plainer" && complains 'ALTER ROLE ... REPLICATION'
 "$assay" real pipeline-pair --seeds 2 --dsn "$dsn" >"$scratch/other" 2>&1 &
 run 0 real pipeline-pair --seeds 2 --dsn "$dsn" # two at a time
 checks=$((checks + 1))
@@ -63,7 +65,25 @@ run 1 real pipeline-pair --no-faults --sabotage pipeline-verifier-is-executor --
 left=$(psql "$dsn" -Atc "SELECT rolname FROM pg_roles WHERE rolname LIKE 'assay\_%'")
 checks=$((checks + 1))
 [ -z "$left" ] || fail "roles left behind: $left"
-sh "$scratch/end"
+
+# ---- the history is read from the log: by slots that end with whoever made them ----
+slots() { psql "$dsn" -Atc "SELECT slot_name FROM pg_replication_slots WHERE slot_name LIKE 'assay\_%'"; }
+checks=$((checks + 2)) programs=$(psql "$dsn" -Atc "SELECT setting FROM pg_config WHERE name = 'BINDIR'")
+[ -z "$(slots)" ] || fail "slots left behind: $(slots)"
+"$assay" real tree-3 --jobs 50 --seeds 100 --dsn "$dsn" >/dev/null 2>&1 &
+pid=$!
+while [ -z "$(slots)" ] && kill -0 $pid; do sleep 0.05; done
+kill -KILL $pid
+wait $pid 2>/dev/null || :
+for i in 1 2 3 4 5 6 7 8 9; do [ -z "$(slots)" ] || sleep 1; done
+[ -z "$(slots)" ] || fail "a killed one left slots: $(slots)"
+data=$(psql "$dsn" -Atc 'SHOW data_directory')
+psql "$dsn" -qc "ALTER SYSTEM SET wal_level = replica"
+as_owner() { if [ "$(id -u)" = 0 ]; then su -s /bin/sh "$(stat -c %U "$data")" -c "$*"; else sh -c "$*"; fi; }
+as_owner "$programs/pg_ctl -D $data -m fast -w restart" >/dev/null 2>&1
+run 69 real tree-3 --no-faults --dsn "$dsn" && complains 'wal_level = logical'
+as_owner "$programs/pg_ctl -D $data -m fast -w stop" >/dev/null 2>&1
+sh "$scratch/end" 2>/dev/null || :
 nothing_left
 
 # ---- planted bugs, found by the same promises ----

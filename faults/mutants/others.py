@@ -215,7 +215,8 @@ class Sql(OnServer):
              "real/schema.c": "sql store_pg", "real/answer.c": "store_pg",
              "real/connection.c": "store_pg stepper", "real/store.c": "store_pg pipeline_pg",
              "real/stepper.c": "stepper", "real/driver.c": "chaos", "real/roles.c": "pipeline_pg",
-             "real/history.c": "store_pg chaos", "real/views.c": "sql"}
+             "real/history.c": "chaos real_judge", "real/history_line.c": "sql chaos", "real/decoding.c": "chaos",
+             "real/run_schema.c": "pipeline_pg", "real/views.c": "sql"}
     left_out = {"that start and end servers, processes and faults": "chaos*.c cluster*.c postmaster.c process.c "
                 "owner.c shared.c tree.c rival.c outcome_audit.c programs.c part.c parts.c",
                 "that make and remove schemas": "own_schema.c", "that only print": "row_diff.c",

@@ -22,7 +22,8 @@ ReportHook(PRE_ALL)(struct criterion_test_set *tests)
     struct error error = {"built without libpq: install libpq-dev and build again"};
     unsetenv(SERVER_DSN_VARIABLE);
     if (store_pg_is_there() &&
-        cluster_start(&server_cluster, &(struct cluster_options){0}, &error)) {
+        cluster_start(&server_cluster,
+                      &(struct cluster_options){.settings = "wal_level = logical\n"}, &error)) {
         setenv(SERVER_DSN_VARIABLE, cluster_dsn(&server_cluster), 1);
     } else {
         fprintf(stderr, "all of this suite is skipped: %s\n", error.text);

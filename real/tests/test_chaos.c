@@ -46,30 +46,30 @@ static struct store_pg *open_at(const char *dsn)
     return store;
 }
 
-/* The tables, the history and the views. */
-static void add_history(const char *dsn)
+static struct history *history;
+
+/* Of a schema that is made. */
+static void follow_history(const char *dsn, bool outlives)
 {
-    static char script[HISTORY_SCRIPT_SIZE + VIEWS_SCRIPT_SIZE];
     struct error error;
-    struct store_pg *store =
-        store_pg_open(&(struct store_pg_options){.dsn = dsn,
-                                                 .schema = SCHEMA,
-                                                 .primitives = primitive_table,
-                                                 .primitive_count = PRIMITIVE_COUNT},
-                      &error);
-    cr_assert_not_null(store, "%s", error.text);
-    history_script(SCHEMA, UINT64_MAX, false, script);
-    must_run(store, script);
-    views_script(SCHEMA, UINT64_MAX, script);
-    must_run(store, script);
-    store_pg_close(store);
+    history = history_begin(
+        &(struct history_plan){
+            .dsn = dsn, .schema = SCHEMA, .tables = UINT64_MAX, .outlives = outlives},
+        &error);
+    cr_assert_not_null(history, "%s", error.text);
+}
+
+static void read_history(void)
+{
+    struct error error;
+    cr_assert(history_read(history, &error), "%s", error.text);
 }
 
 /* A dispatcher and a worker. */
 static void make(void)
 {
     server_make_schema(SCHEMA);
-    add_history(server_dsn());
+    follow_history(server_dsn(), false);
     rules = (struct rules){.protocol = &protocol_seq,
                            .actors = 2,
                            .cast = {SEQ_DISPATCHER, SEQ_WORKER},
@@ -85,6 +85,7 @@ static void make(void)
 
 static void unmake(void)
 {
+    history_end(history);
     shared_page_free(page);
 }
 
@@ -246,25 +247,31 @@ Test(chaos, a_mark_is_of_its_own_transaction_alone)
     struct store_pg *store = open_at(server_dsn());
     struct bundle create = create_job(1), read = read_job(1), orphan;
     struct outcome outcome = {0};
-    char query[200];
     cr_expect(store_pg_execute(store, &create, 0, &outcome));
-    struct store_pg_mark mark = store_pg_mark(store);
-    snprintf(query, sizeof query,
-             "SELECT count(*) FROM " SCHEMA ".history WHERE xid = %" PRId64 " AND seq = %" PRId64
-             " AND backend = %" PRId64,
-             mark.transaction, mark.change, mark.backend);
-    cr_expect_eq(ask(store, query), 1);
+    struct store_pg_mark mark = store_pg_mark(store), other;
+    cr_expect_neq(mark.word, 0);
+    read_history();
+    const struct history_transaction *of = history_find(history, mark);
+    cr_assert_not_null(of);
+    cr_expect_eq(of->changes, 1U);
+    cr_expect_eq(of->isolation, OBSERVED_READ_COMMITTED);
+    other = mark, other.transaction++;
+    cr_expect_null(history_find(history, other));
+    other = mark, other.word++;
+    cr_expect_null(history_find(history, other));
+    other = mark, other.backend++;
+    cr_expect_null(history_find(history, other));
     /* one that changes nothing */
     cr_expect(store_pg_execute(store, &read, 0, &outcome));
-    cr_expect_eq(store_pg_mark(store).change, 0);
-    /* one that fails after it drew a number of the history */
+    cr_expect_eq(store_pg_mark(store).word, 0);
+    /* one that fails after it got an id */
     bundle_begin(&orphan, BUNDLE_CREATE);
     memcpy(bundle_append(&orphan, PRIMITIVE_CREATE_JOB, CALL_PLAIN, 0), (int64_t[]){2, 0, 7}, 24);
     memcpy(bundle_append(&orphan, PRIMITIVE_CREATE_JOB, CALL_REQUIRE, 0), (int64_t[]){1, 0, 7}, 24);
     cr_expect(store_pg_execute(store, &orphan, 0, &outcome));
     cr_expect_eq(outcome.kind, OUTCOME_REFUSED);
     cr_expect(store_pg_execute(store, &read, 0, &outcome));
-    cr_expect_eq(store_pg_mark(store).change, 0);
+    cr_expect_eq(store_pg_mark(store).word, 0);
     store_pg_close(store);
 }
 
@@ -376,7 +383,8 @@ Test(chaos, an_answer_is_lost_with_either_fate_and_the_server_knows_which)
     }
     cr_expect_eq(ask(other, "SELECT count(*) FROM " SCHEMA ".job WHERE id = 2"), 1);
     cr_expect_eq(jobs(other), 1);
-    cr_expect(outcome_audit_look_up(other, SCHEMA, page, true, &audit), "%s",
+    read_history();
+    cr_expect(outcome_audit_look_up(other, history, page, true, &audit), "%s",
               store_pg_why_not(other));
     cr_expect_eq(audit.committed, 1);
     cr_expect_eq(audit.lost, 1);
@@ -397,17 +405,20 @@ Test(chaos, outcomes_that_cannot_be_are_found_out)
     /* committed, though COMMIT never left */
     page->cuts[0] = (struct shared_cut){.mark = page->acks[0].mark, .how = SHARED_CUTS_EARLY};
     page->cut_count = 1;
-    cr_expect(outcome_audit_look_up(store, SCHEMA, page, true, &audit));
-    cr_expect_eq(audit.contradictions, 1);
-    cr_expect_eq(audit.forgotten, 0);
     /* committed, and the history does not know it; acknowledged, too */
-    must_run(store, "DELETE FROM " SCHEMA ".history");
+    cr_expect(outcome_audit_look_up(store, history, page, true, &audit));
+    cr_expect_eq(audit.contradictions, 1);
+    cr_expect_eq(audit.forgotten, 1);
+    read_history();
+    audit = (struct outcome_audit){0};
+    cr_expect(outcome_audit_look_up(store, history, page, true, &audit));
+    cr_expect_eq(audit.contradictions, 1, "its COMMIT never left");
+    cr_expect_eq(audit.forgotten, 0);
     page->cuts[0].how = SHARED_CUTS_LATE;
     audit = (struct outcome_audit){0};
-    cr_expect(outcome_audit_look_up(store, SCHEMA, page, true, &audit));
-    cr_expect_eq(audit.contradictions, 1);
+    cr_expect(outcome_audit_look_up(store, history, page, true, &audit));
+    cr_expect_eq(audit.contradictions, 0);
     cr_expect_eq(audit.acknowledged, 1);
-    cr_expect_eq(audit.forgotten, 1);
     store_pg_close(store);
 }
 
@@ -427,7 +438,8 @@ static struct outcome_audit after_doubt(enum shared_act act, bool assumes, bool 
         cr_expect(shared_execute(page, 1, store, &same, &outcome));
     }
     cr_expect(shared_execute(page, 1, store, &next, &outcome));
-    cr_expect(outcome_audit_look_up(other, SCHEMA, page, true, &audit), "%s",
+    read_history();
+    cr_expect(outcome_audit_look_up(other, history, page, true, &audit), "%s",
               store_pg_why_not(other));
     cr_expect_eq(audit.contradictions, 0);
     store_pg_close(store);
@@ -478,26 +490,28 @@ Test(chaos, work_repeated_though_it_was_done_is_found_out)
     page->cuts[0] = (struct shared_cut){.mark = page->acks[0].mark,
                                         .work = page->acks[0].work,
                                         .how = SHARED_CUTS_LATE,
-                                        .concluded = SHARED_NOT_DONE};
+                                        .repeat = page->acks[0].mark,
+                                        .concluded = SHARED_REPEATED};
     page->cut_count = 1;
-    cr_expect(outcome_audit_look_up(store, SCHEMA, page, true, &audit));
+    read_history();
+    cr_expect(outcome_audit_look_up(store, history, page, true, &audit));
     cr_expect_eq(audit.misjudged, 1);
     /* it was not done, but another did the same: the conclusion was right */
-    page->cuts[0].mark.change += 1000;
+    page->cuts[0].mark.word += 1000;
     page->cuts[0].how = SHARED_STOPS;
     page->cuts[0].concluded = SHARED_DONE;
     audit = (struct outcome_audit){0};
-    cr_expect(outcome_audit_look_up(store, SCHEMA, page, false, &audit));
+    cr_expect(outcome_audit_look_up(store, history, page, false, &audit));
     cr_expect_eq(audit.misjudged, 0);
     page->cuts[0].work++;
-    cr_expect(outcome_audit_look_up(store, SCHEMA, page, false, &audit));
+    cr_expect(outcome_audit_look_up(store, history, page, false, &audit));
     cr_expect_eq(audit.misjudged, 1);
     cr_expect_eq(audit.wrong.work, page->cuts[0].work);
     /* and where a process died during the same work, nothing is certain */
     page->actors[2].unheard[0] = page->cuts[0].work;
     page->actors[2].unheard_count = 1;
     audit = (struct outcome_audit){0};
-    cr_expect(outcome_audit_look_up(store, SCHEMA, page, false, &audit));
+    cr_expect(outcome_audit_look_up(store, history, page, false, &audit));
     cr_expect_eq(audit.misjudged, 0);
     store_pg_close(store);
 }
@@ -522,12 +536,13 @@ Test(chaos, a_late_cut_that_nobody_knows_of_is_a_contradiction)
          t++) {
         usleep(1000);
     }
-    cr_expect(outcome_audit_look_up(other, SCHEMA, page, true, &audit), "%s",
+    read_history();
+    cr_expect(outcome_audit_look_up(other, history, page, true, &audit), "%s",
               store_pg_why_not(other));
     cr_expect_eq(audit.contradictions, 1);
     page->cuts[0].may_fail = true;
     audit = (struct outcome_audit){0};
-    cr_expect(outcome_audit_look_up(other, SCHEMA, page, true, &audit));
+    cr_expect(outcome_audit_look_up(other, history, page, true, &audit));
     cr_expect_eq(audit.contradictions, 0);
     store_pg_close(store);
     store_pg_close(other);
@@ -560,9 +575,14 @@ Test(chaos, a_restarted_actor_is_another_incarnation_and_goes_on_where_it_was)
 
 Test(chaos, views_say_what_digits_mean)
 {
+    static char script[VIEWS_SCRIPT_SIZE];
     struct store_pg *store = open_at(server_dsn());
     must_run(store, "INSERT INTO " SCHEMA ".job VALUES (1, 1, 0, 0, 0, 7); INSERT INTO " SCHEMA
                     ".activity VALUES (2, 1, 0, 12111000000034, 0)");
+    read_history();
+    cr_assert(history_keep(history, store), "%s", store_pg_why_not(store));
+    views_script(SCHEMA, UINT64_MAX, script);
+    must_run(store, script);
     cr_expect_eq(ask(store, "SELECT leg1_entries * 1000000 + leg1_complete * 100000 + work_done * "
                             "10000 + children_spawned * 1000 + job_tasks_done * 100 + leg2_entries "
                             "FROM " SCHEMA ".activity_ledgers WHERE digits = '012111000000034'"),
@@ -588,8 +608,9 @@ static struct chaos_server start_own(void)
               "%s", error.text);
     cr_assert(store_pg_make_schema(cluster_dsn(&own), SCHEMA, UINT64_MAX, &problem), "%s",
               problem.text);
-    add_history(cluster_dsn(&own));
-    return (struct chaos_server){.cluster = &own, .standby.lock = -1};
+    history_end(history);
+    follow_history(cluster_dsn(&own), true);
+    return (struct chaos_server){.cluster = &own, .standby.lock = -1, .history = history};
 }
 
 static void execute(struct store_pg *store, int64_t job)
@@ -604,36 +625,11 @@ static struct outcome_audit look_up(const char *dsn)
 {
     struct outcome_audit audit = {0};
     struct store_pg *store = open_at(dsn);
-    cr_assert(outcome_audit_look_up(store, SCHEMA, page, false, &audit), "%s",
+    read_history();
+    cr_assert(outcome_audit_look_up(store, history, page, false, &audit), "%s",
               store_pg_why_not(store));
     store_pg_close(store);
     return audit;
-}
-
-static void keep_job(void *context, const struct history_change *change)
-{
-    int64_t **next = context;
-    *(*next)++ = change->row[0];
-}
-
-/* The first to write is the last to commit. */
-Test(chaos, a_history_is_told_in_the_order_of_commits)
-{
-    int64_t jobs[2] = {0}, *next = jobs;
-    (void)start_own();
-    struct store_pg *slow = open_at(cluster_dsn(&own)), *fast = open_at(cluster_dsn(&own));
-    struct bundle first = create_job(1), second = create_job(2);
-    struct outcome outcome = {0};
-    cr_assert(store_pg_send_open(slow, &first, 0));
-    cr_assert(store_pg_execute(fast, &second, 0, &outcome));
-    store_pg_send_commit(slow);
-    cr_assert(store_pg_receive(slow, &outcome));
-    cr_assert(history_read(fast, SCHEMA, keep_job, &next), "%s", store_pg_why_not(fast));
-    cr_expect_eq(jobs[0], 2);
-    cr_expect_eq(jobs[1], 1);
-    store_pg_close(slow);
-    store_pg_close(fast);
-    cluster_stop(&own, CLUSTER_IMMEDIATE);
 }
 
 /* (SE3) */
@@ -666,7 +662,7 @@ Test(chaos, a_failover_that_forgets_is_found_out)
     must_run(primary, "SELECT pg_reload_conf()");
     struct error problem;
     struct store_pg *standby =
-        store_pg_open(&(struct store_pg_options){.dsn = cluster_dsn(&server.standby),
+        store_pg_open(&(struct store_pg_options){.dsn = cluster_hidden_dsn(&server.standby),
                                                  .schema = SCHEMA,
                                                  .primitives = primitive_table,
                                                  .primitive_count = PRIMITIVE_COUNT},
@@ -679,9 +675,11 @@ Test(chaos, a_failover_that_forgets_is_found_out)
     }
     store_pg_close(standby);
     execute(primary, 1);
+    read_history();
     chaos_server_kill(&server);
     cr_assert(chaos_server_promote(&server, &error), "%s", error.text);
     cr_expect_eq(look_up(chaos_server_dsn(&server)).forgotten, 1);
+    cr_expect_eq(history_lost(history), 1U, "it had been read");
     store_pg_close(primary);
     cr_expect(cluster_close(&own, &error), "%s", error.text);
 }
@@ -772,31 +770,39 @@ static int64_t copies_of(struct store_pg *store, int64_t original, int64_t key, 
     return ask(store, text);
 }
 
+static bool took_effect(const struct queue_trace *trace)
+{
+    read_history();
+    return queue_fault_took_effect(history, trace, 100);
+}
+
 /* (QF1), (QF2) */
 Test(chaos, a_copy_has_its_messages_content_and_counts_once_it_was_claimed)
 {
     server_set_clocks(SCHEMA);
     struct store_pg *store = open_at(server_dsn()), *other = open_at(server_dsn());
-    struct queue_at at = {.store = other, .schema = SCHEMA, .now = 300};
+    struct queue_at at = {.store = other, .history = history, .schema = SCHEMA, .now = 300};
     insert_row(store, TABLE_MESSAGE, 5);
     struct queue_trace copy = queue_fault_copy(&at, false, 0, 1);
     cr_assert(copy.message != 0 && copy.message != 5);
     cr_expect_eq(copies_of(store, 5, copy.message, 300), 1);
     cr_expect_eq(claim(store, 300), 5, "the older one");
-    cr_expect_not(queue_fault_took_effect(&at, &copy, 100));
+    cr_expect_not(took_effect(&copy));
+    cr_expect_not(queue_fault_is_over(&at, &copy));
     cr_expect_eq(claim(store, 300), copy.message);
-    cr_expect(queue_fault_took_effect(&at, &copy, 100));
+    cr_expect(took_effect(&copy));
+    cr_expect(queue_fault_is_over(&at, &copy));
     /* again while it is held: it counts once it is claimed before the claim would have lapsed */
     must_run(store, "DELETE FROM " SCHEMA ".message WHERE id = 5");
     struct queue_trace again = queue_fault_redeliver(&at, store_pg_backend(store));
     cr_expect_eq(again.message, copy.message);
-    cr_expect_not(queue_fault_took_effect(&at, &again, 100));
+    cr_expect_not(took_effect(&again));
     cr_expect_eq(claim(other, 301), copy.message);
-    cr_expect(queue_fault_took_effect(&at, &again, 100));
+    cr_expect(took_effect(&again));
     /* after its ack, from the history */
     struct queue_trace replay = queue_fault_copy(&at, true, 0, 2);
     cr_expect_eq(copies_of(store, 5, replay.message, 300), 1);
-    cr_expect_not(queue_fault_took_effect(&at, &replay, 100));
+    cr_expect_not(took_effect(&replay));
     store_pg_close(store);
     store_pg_close(other);
 }
@@ -837,7 +843,7 @@ Test(chaos, claims_go_by_the_clock_of_the_server)
 }
 
 struct told {
-    int64_t keys[8];
+    int64_t keys[64];
     size_t count;
 };
 
@@ -848,13 +854,12 @@ static void take_key(void *context, const struct history_change *change)
     told->keys[told->count++] = change->row[0];
 }
 
-/* (I1), (I2) */
+/* T1 writes last at 5 and commits at 10, T2 writes last at 6 and commits at 7; T3 writes and rolls back.
+ * (I1), (I2) */
 Test(chaos, the_history_has_what_committed_in_the_order_of_commits)
 {
-    struct error error;
     struct told told = {.count = 0};
-    (void)start_own();
-    struct store_pg *first = open_at(cluster_dsn(&own)), *second = open_at(cluster_dsn(&own));
+    struct store_pg *first = open_at(server_dsn()), *second = open_at(server_dsn());
     must_run(first, "BEGIN");
     insert_row(first, TABLE_JOB, 1);
     must_run(second, "BEGIN");
@@ -863,12 +868,184 @@ Test(chaos, the_history_has_what_committed_in_the_order_of_commits)
     insert_row(second, TABLE_JOB, 3);
     must_run(second, "ROLLBACK");
     must_run(first, "COMMIT");
-    cr_assert(history_read(first, SCHEMA, take_key, &told), "%s", store_pg_why_not(first));
+    read_history();
+    history_tell(history, take_key, &told);
     cr_assert_eq(told.count, 2, "%zu changes", told.count);
     cr_expect_eq(told.keys[0], 2, "it wrote later and committed first");
     cr_expect_eq(told.keys[1], 1);
     store_pg_close(first);
     store_pg_close(second);
+}
+
+static void take_transaction(void *context, const struct history_change *change)
+{
+    *(struct history_transaction *)context = *change->of;
+}
+
+/* A word has the wall clock, however far the store's clock has leapt: from the transaction's begin to
+ * its end. What leaves no word has none. */
+Test(chaos, a_transaction_of_the_history_has_the_wall_clock_of_the_server)
+{
+    struct history_transaction told = {0};
+    struct store_pg *store = open_at(server_dsn()), *other = open_at(server_dsn());
+    struct bundle bundle = create_job(1);
+    struct outcome outcome = {0};
+    leap(store, 3600000);
+    int64_t before = ask(other, "SELECT " SCHEMA "." SCHEMA_WALL "()");
+    cr_assert(store_pg_send_open(store, &bundle, STORE_PG_SERVERS_TIME));
+    int64_t meanwhile = ask(other, "SELECT " SCHEMA "." SCHEMA_WALL "()");
+    store_pg_send_commit(store);
+    cr_assert(store_pg_receive(store, &outcome));
+    read_history();
+    history_tell(history, take_transaction, &told);
+    cr_expect(told.wall_from >= before && told.wall_to >= told.wall_from);
+    cr_expect_leq(told.wall_to, meanwhile);
+    insert_row(store, TABLE_JOB, 2);
+    read_history();
+    history_tell(history, take_transaction, &told);
+    cr_expect(told.wall_from == 0 && told.wall_to == 0);
+    store_pg_close(store);
+    store_pg_close(other);
+}
+
+/* What is read in parts is read once. */
+Test(chaos, a_history_that_is_read_again_goes_on_where_it_was)
+{
+    struct told told = {.count = 0};
+    struct store_pg *store = open_at(server_dsn());
+    for (int64_t job = 1; job <= 3; job++) {
+        insert_row(store, TABLE_JOB, job);
+        read_history();
+        read_history();
+    }
+    history_tell(history, take_key, &told);
+    cr_assert_eq(told.count, 3, "%zu changes", told.count);
+    for (int64_t job = 1; job <= 3; job++) {
+        cr_expect_eq(told.keys[job - 1], job);
+    }
+    store_pg_close(store);
+}
+
+/* (I3) */
+struct joins {
+    int64_t row[1 + ROW_COLUMNS_MAX];
+    unsigned changes;
+};
+
+static void take_joined(void *context, const struct history_change *change)
+{
+    struct joins *joins = context;
+    size_t cells = 1 + (size_t)schema_columns(change->table);
+    if (joins->changes++ > 0) {
+        cr_expect_arr_eq(change->was, joins->row, cells * sizeof(int64_t));
+    }
+    memcpy(joins->row, change->row, sizeof joins->row);
+}
+
+Test(chaos, a_change_begins_with_the_row_that_the_one_before_it_left)
+{
+    struct joins joins = {.changes = 0};
+    struct store_pg *store = open_at(server_dsn());
+    insert_row(store, TABLE_JOB, 1);
+    must_run(store,
+             "UPDATE " SCHEMA ".job SET semaphore = -5; UPDATE " SCHEMA ".job SET semaphore = 8");
+    must_run(store, "DELETE FROM " SCHEMA ".job");
+    read_history();
+    history_tell(history, take_joined, &joins);
+    cr_expect_eq(joins.changes, 4U);
+    store_pg_close(store);
+}
+
+/* A server that crashes keeps what was not read; what was read does not come again. */
+Test(chaos, a_history_outlives_a_crash)
+{
+    struct error error;
+    struct told told = {.count = 0};
+    struct chaos_server server = start_own();
+    for (int64_t job = 1; job <= 6; job++) {
+        struct store_pg *store = open_at(cluster_dsn(&own));
+        insert_row(store, TABLE_JOB, job);
+        if (job % 2 == 0) {
+            read_history();
+        }
+        store_pg_close(store);
+        chaos_server_stop(&server, NULL);
+        cr_assert(chaos_server_start(&server, &error), "%s", error.text);
+    }
+    read_history();
+    history_tell(history, take_key, &told);
+    cr_assert_eq(told.count, 6, "%zu changes", told.count);
+    for (int64_t job = 1; job <= 6; job++) {
+        cr_expect_eq(told.keys[job - 1], job);
+    }
+    cr_expect(cluster_close(&own, &error), "%s", error.text);
+}
+
+/* Commits until its server is gone, and goes on with the next one. */
+static pid_t write_apart(const char *dsn)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct error error;
+        struct store_pg_options options = {.dsn = dsn,
+                                           .schema = SCHEMA,
+                                           .primitives = primitive_table,
+                                           .primitive_count = PRIMITIVE_COUNT,
+                                           .marks = true};
+        for (int64_t job = 1;; job++) {
+            struct bundle bundle = create_job(job);
+            struct outcome outcome = {0};
+            struct store_pg *store = NULL;
+            while (store == NULL) {
+                store = store_pg_open(&options, &error);
+            }
+            (void)store_pg_execute(store, &bundle, 0, &outcome);
+            store_pg_close(store);
+        }
+    }
+    cr_assert(pid > 0);
+    return pid;
+}
+
+static void count_jobs(void *context, const struct history_change *change)
+{
+    *(int64_t *)context += change->table == TABLE_JOB && change->kind == ROW_INSERTED;
+}
+
+/* The primary is killed while a client commits, and each new one, too: nothing of the gap between two
+ * servers is missed, and nothing comes twice. */
+Test(chaos, a_history_outlives_promotions_while_clients_commit)
+{
+    struct error error;
+    struct chaos_server server = start_own();
+    for (int i = 0; i < 3; i++) {
+        int64_t told = 0;
+        int status = 0;
+        cr_assert(chaos_server_follow(&server, &error), "%s", error.text);
+        pid_t writer = write_apart(chaos_server_dsn(&server));
+        usleep(300000);
+        read_history();
+        usleep(20000);
+        chaos_server_kill(&server);
+        cr_assert(chaos_server_promote(&server, &error), "%s", error.text);
+        usleep(100000);
+        finish(writer, SIGKILL, &status);
+        struct store_pg *store = open_at(chaos_server_dsn(&server));
+        for (int t = 0; t < 5000 && ask(store, "SELECT count(*) FROM pg_stat_activity WHERE "
+                                               "backend_type = 'client backend'") > 2;
+             t++) {
+            usleep(1000);
+        }
+        read_history();
+        history_tell(history, count_jobs, &told);
+        cr_expect_eq(told, jobs(store), "promotion %d", i);
+        cr_expect_gt(told, 0);
+        must_run(store, "DELETE FROM " SCHEMA ".job");
+        store_pg_close(store);
+        history_end(history);
+        follow_history(chaos_server_dsn(&server), true);
+        server.history = history;
+    }
     cr_expect(cluster_close(&own, &error), "%s", error.text);
 }
 
@@ -1046,12 +1223,14 @@ static uint64_t counted(const struct chaos_report *report)
     return sum;
 }
 
-static void begin_anew(const char *dsn)
+static void begin_anew(struct chaos_server *server, const char *dsn)
 {
     struct error error;
     cr_assert(store_pg_drop_schema(dsn, SCHEMA, &error), "%s", error.text);
     cr_assert(store_pg_make_schema(dsn, SCHEMA, UINT64_MAX, &error), "%s", error.text);
-    add_history(dsn);
+    history_end(history);
+    follow_history(dsn, true);
+    server->history = history;
 }
 
 /* Each is injected, or waits for a process, and has no effect of its kind. (CH1) */
@@ -1079,7 +1258,7 @@ Test(chaos, a_fault_that_hit_nothing_is_not_counted)
         struct chaos_report report = run_with(&server, &cases[i].fault, 1, LAPSE_MS);
         cr_expect_eq(counted(&report), 0, "%s", cases[i].why);
         cr_expect_eq(report.missed, 1, "%s", cases[i].why);
-        begin_anew(cluster_dsn(&own));
+        begin_anew(&server, cluster_dsn(&own));
     }
     cr_expect(cluster_close(&own, &why), "%s", why.text);
 }
@@ -1112,7 +1291,7 @@ Test(chaos, a_fault_that_hit_is_counted_by_its_kind)
         if (faults[i].moment == SHARED_SENT) {
             cr_expect_geq(page->cut_count, 1, "its commit was not answered");
         }
-        begin_anew(cluster_dsn(&own));
+        begin_anew(&server, cluster_dsn(&own));
     }
     cr_expect(cluster_close(&own, &error), "%s", error.text);
 }

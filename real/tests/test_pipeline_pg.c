@@ -6,6 +6,7 @@
 #include "model/tests/proves.h"
 #include "model/tests/rules.h"
 #include "real/driver.h"
+#include "real/run_schema.h"
 #include "real/schema.h"
 #include "real/stepper.h"
 #include "real/tests/server.h"
@@ -719,28 +720,109 @@ Test(pipeline_pg, roles_take_createrole_and_none_is_left_where_it_is_missing)
 
 /* ---- the schema ------------------------------------------------------------------------------ */
 
-/* As it is made; for runs that are judged, history.h puts triggers and defaults beside (CUT-22). */
-Test(pipeline_pg, the_schema_as_made_has_no_check_no_trigger_and_no_default)
+static int64_t count_in(const char *schema, const char *format)
+{
+    char query[300];
+    snprintf(query, sizeof query, format, schema);
+    return ask(query);
+}
+
+static void expect_plain(const char *schema)
+{
+    int64_t extras = -1;
+    cr_expect_eq(count_in(schema, "SELECT count(*) FROM pg_constraint WHERE contype = 'c' AND "
+                                  "connamespace = '%s'::regnamespace"),
+                 0);
+    cr_expect_eq(count_in(schema,
+                          "SELECT count(*) FROM pg_trigger JOIN pg_class ON tgrelid = pg_class.oid "
+                          "WHERE NOT tgisinternal AND relnamespace = '%s'::regnamespace"),
+                 0);
+    cr_expect_eq(count_in(schema,
+                          "SELECT count(*) FROM pg_attrdef JOIN pg_class ON adrelid = pg_class.oid "
+                          "WHERE relnamespace = '%s'::regnamespace"),
+                 0);
+    cr_expect(run_schema_count_extras(owner, schema, &extras));
+    cr_expect_eq(extras, 0);
+}
+
+/* As `assay real` makes it for a run that is judged, with its history, its presets and its roles. (RS1) */
+Test(pipeline_pg, the_schema_of_a_judged_run_has_no_check_no_trigger_and_no_default)
+{
+    PROVES(CLAUSE_CUT_22);
+    static const char *const scenarios[] = {"pipeline", "ceilings", "legacy-ceilings"};
+    for (size_t i = 0; i < COUNT(scenarios); i++) {
+        struct scenario scenario;
+        struct run_schema made;
+        struct error error;
+        struct roles own;
+        cr_assert(scenario_load(scenarios[i], &scenario, &error), "%s", error.text);
+        cr_assert(run_schema_make(&made,
+                                  &(struct run_schema_plan){.scenario = &scenario,
+                                                            .dsn = server_dsn(),
+                                                            .about = scenarios[i],
+                                                            .presets = i > 0},
+                                  &error),
+                  "%s", error.text);
+        roles_draw(&own, scenario.protocol->principals);
+        cr_assert(store_pg_make_roles(server_dsn(), made.own.name, &own, &error), "%s", error.text);
+        expect_plain(made.own.name);
+        cr_expect_gt(
+            count_in(made.own.name, "SELECT count(*) FROM pg_tables WHERE schemaname = '%s'"), 1);
+        history_end(made.history);
+        cr_expect(store_pg_drop_roles(server_dsn(), &own, &error), "%s", error.text);
+        cr_expect(own_schema_drop(&made.own, server_dsn(), &error), "%s", error.text);
+    }
+}
+
+/* (RS1): the look that every run takes can see. */
+Test(pipeline_pg, whatever_a_schema_has_besides_is_counted)
+{
+    static const char *const extras[] = {
+        "ALTER TABLE " SCHEMA ".message ALTER epoch SET DEFAULT 0",
+        "ALTER TABLE " SCHEMA ".message ADD CHECK (epoch >= 0)",
+        "CREATE TRIGGER t AFTER INSERT ON " SCHEMA
+        ".message FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()"};
+    for (size_t i = 0; i < COUNT(extras); i++) {
+        int64_t count = -1;
+        cr_assert(store_pg_run(owner, extras[i]), "%s", store_pg_why_not(owner));
+        cr_expect(run_schema_count_extras(owner, SCHEMA, &count));
+        cr_expect_eq(count, (int64_t)i + 1);
+    }
+}
+
+Test(pipeline_pg, the_schema_has_the_tables_and_keys_that_are_named)
 {
     SETTLES(ERRATUM_CUT_1);
-    cr_expect_eq(
-        ask("SELECT count(*) FROM pg_constraint WHERE contype = 'c' AND connamespace = '" SCHEMA
-            "'::regnamespace"),
-        0);
-    cr_expect_eq(ask("SELECT count(*) FROM pg_trigger JOIN pg_class ON tgrelid = pg_class.oid "
-                     "WHERE NOT tgisinternal AND relnamespace = '" SCHEMA "'::regnamespace"),
-                 0);
-    cr_expect_eq(ask("SELECT count(*) FROM pg_attrdef JOIN pg_class ON adrelid = pg_class.oid "
-                     "WHERE relnamespace = '" SCHEMA "'::regnamespace"),
-                 0);
     cr_expect_eq(
         ask("SELECT count(*) FROM pg_tables WHERE tablename <> 'message' AND schemaname = '" SCHEMA
             "'"),
         11, "the tables that the specification names");
+    static const struct {
+        enum row_table table;
+        int column;
+        enum row_table parent;
+    } keys[] = {{TABLE_PAST, PAST_ENTRY, TABLE_ENTRY},
+                {TABLE_DEPENDENCY, DEPENDENCY_TO, TABLE_ENTRY},
+                {TABLE_UNIT_BLOCK, UNIT_BLOCK_ENVELOPE, TABLE_ENVELOPE},
+                {TABLE_REVIEW, REVIEW_UNIT, TABLE_UNIT_BLOCK},
+                {TABLE_SIGNATURE, SIGNATURE_ENTRY, TABLE_ENTRY},
+                {TABLE_CHANGE_SET, CHANGE_SET_SIGNATURE, TABLE_SIGNATURE},
+                {TABLE_AFFECTED_ROW, AFFECTED_ROW_SET, TABLE_CHANGE_SET},
+                {TABLE_VERIFY, VERIFY_SET, TABLE_CHANGE_SET}};
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        char query[500];
+        snprintf(query, sizeof query,
+                 "SELECT count(*) FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND "
+                 "attnum = conkey[1] WHERE contype = 'f' AND conrelid = '" SCHEMA
+                 ".%s'::regclass AND confrelid = '" SCHEMA ".%s'::regclass AND attname = '%s'",
+                 schema_table(keys[i].table), schema_table(keys[i].parent),
+                 schema_column(keys[i].table, keys[i].column));
+        cr_expect_eq(ask(query), 1, "%s", query);
+    }
     cr_expect_eq(
         ask("SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND connamespace = '" SCHEMA
             "'::regnamespace"),
-        8, "of their references, those that are keys");
+        COUNT(keys), "of their references, those that are keys");
 }
 
 /* (G5) */

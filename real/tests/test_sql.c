@@ -4,6 +4,7 @@
 #include "model/tests/proves.h"
 #include "real/answer.h"
 #include "real/compound.h"
+#include "real/history_line.h"
 #include "real/schema.h"
 #include "real/sql.h"
 
@@ -480,4 +481,53 @@ Test(answer, that_no_outcome_stands_for_is_told_apart)
         memcpy(answer.sqlstate, sqlstates[i], 6);
         cr_expect_not(answer_outcome(&answer, &outcome), "%s", sqlstates[i]);
     }
+}
+
+/* ---- lines of the log -------------------------------------------------------------------------- */
+
+/* (HL1) */
+Test(sql, a_line_of_the_log_is_read_whole_or_is_an_error)
+{
+    static const struct {
+        const char *text;
+        enum history_line_kind kind;
+    } lines[] = {
+        {"BEGIN 7", HISTORY_LINE_BEGIN},
+        {"COMMIT 7", HISTORY_LINE_COMMIT},
+        {"table s.account: INSERT: id[bigint]:1 balance[bigint]:-9", HISTORY_LINE_CHANGE},
+        {"table s.account: UPDATE: old-key: id[bigint]:1 balance[bigint]:2 new-tuple: id[bigint]:1 "
+         "balance[bigint]:3",
+         HISTORY_LINE_CHANGE},
+        {"table s.\"account\": DELETE: id[bigint]:1 balance[bigint]:2", HISTORY_LINE_CHANGE},
+        {"table other.account: INSERT: id[bigint]:1", HISTORY_LINE_OTHER},
+        {"table s.preset: INSERT: id[bigint]:1", HISTORY_LINE_OTHER},
+        {"message: transactional: 1 prefix: s, sz: 13 content:word 5 3 70 71", HISTORY_LINE_WORD},
+        {"message: transactional: 1 prefix: s, sz: 9 content:locks 5 6", HISTORY_LINE_LOCKS},
+        {"message: transactional: 1 prefix: s, sz: 5 content:locks", HISTORY_LINE_LOCKS},
+        {"message: transactional: 1 prefix: other, sz: 4 content:word", HISTORY_LINE_OTHER},
+        {"table s.account: INSERT: id[bigint]:1", HISTORY_LINE_BROKEN},
+        {"table s.account: INSERT: id[bigint]:1 balance[bigint]:2 more[bigint]:3",
+         HISTORY_LINE_BROKEN},
+        {"table s.account: INSERT: id[bigint]:1 balance[bigint]:null", HISTORY_LINE_BROKEN},
+        {"table s.account: INSERT: id[bigint]:1 balance[text]:'2'", HISTORY_LINE_BROKEN},
+        {"table s.account: UPDATE: id[bigint]:1 balance[bigint]:3", HISTORY_LINE_BROKEN},
+        {"table s.account: DELETE: (no-tuple-data)", HISTORY_LINE_BROKEN},
+        {"table s.account: TRUNCATE: (no-flags)", HISTORY_LINE_BROKEN},
+        {"table s.nothing: INSERT: id[bigint]:1", HISTORY_LINE_BROKEN},
+        {"message: transactional: 1 prefix: s, sz: 9 content:word 5", HISTORY_LINE_BROKEN},
+        {"message: transactional: 1 prefix: s, sz: 11 content:word 5 3 70", HISTORY_LINE_BROKEN},
+        {"message: transactional: 1 prefix: s, sz: 9 content:nonsense", HISTORY_LINE_BROKEN}};
+    struct history_line line;
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        history_line_read(lines[i].text, "s", &line);
+        cr_expect_eq(line.kind, lines[i].kind, "%s: %d", lines[i].text, (int)line.kind);
+    }
+    history_line_read(lines[3].text, "s", &line);
+    cr_expect(line.change == ROW_UPDATED && line.table == TABLE_ACCOUNT);
+    cr_expect(line.was[0] == 1 && line.was[1] == 2 && line.row[0] == 1 && line.row[1] == 3);
+    history_line_read(lines[7].text, "s", &line);
+    cr_expect(line.backend == 5 && line.isolation == 3);
+    cr_expect(line.wall_from == 70 && line.wall_to == 71);
+    history_line_read(lines[8].text, "s", &line);
+    cr_expect(line.lock_count == 2 && line.locks[0] == 5 && line.locks[1] == 6);
 }
