@@ -182,7 +182,7 @@ Test(explore, reduced_there_are_as_many_states_as_ever)
         {"legacy", SCOPE_LEGACY, {0, 0, 0, 0, 1, 0, 0}, 274, 143, 1},
         {"key", SCOPE_KEY, {1, 1, 0, 0, 0, 0, 0}, 3493, 1778, 1},
         {"pipeline", SCOPE_PIPELINE, {1, 1, 0, 0, 0, 0, 0}, 3178, 1658, 1},
-        {"seq", SCOPE_SEQ, {1, 0, 1, 0, 0, 0, 0}, 9680, 9680, 244},
+        {"seq", SCOPE_SEQ, {1, 0, 1, 0, 0, 0, 0}, 11014, 11014, 280},
         {"inbox", SCOPE_INBOX, {2, 1, 0, 0, 0, 0, 0}, 3149, 1696, 1},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -202,7 +202,7 @@ Test(explore, interleaved_there_are_as_many_states_as_ever)
         {"legacy", SCOPE_LEGACY, {0, 0, 0, 0, 0, 0, 0}, 2360, 2360, 1},
         {"key", SCOPE_KEY, {0, 1, 0, 0, 0, 0, 0}, 113378, 113378, 1},
         {"pipeline", SCOPE_PIPELINE, {1, 0, 0, 0, 0, 0, 0}, 387, 387, 1},
-        {"seq", SCOPE_SEQ, {0, 0, 0, 0, 0, 0, 0}, 33957, 33957, 10},
+        {"seq", SCOPE_SEQ, {0, 0, 0, 0, 0, 0, 0}, 44783, 44783, 14},
         {"inbox", SCOPE_INBOX, {1, 1, 0, 0, 0, 0, 0}, 124383, 124383, 1},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
