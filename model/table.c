@@ -34,11 +34,11 @@ _Static_assert(ROW_COLUMNS_MAX <= 32, "a set of columns is 32 bits");
 #define KIND_STAMP       COLUMN_STAMP
 #define KIND_DATA        COLUMN_DATA
 #define KIND_ID          COLUMN_ID
-#define KIND_REF(table)  COLUMN_REF, TABLE_##table
-#define KIND_LEDGER(how) COLUMN_LEDGER, DIGITS_##how
-#define KIND_ENUM(list)  COLUMN_ENUM, 0, names_##list, sizeof names_##list / sizeof *names_##list
+#define KIND_REF(table)  COLUMN_REF, .of = TABLE_##table
+#define KIND_LEDGER(how) COLUMN_LEDGER, .of = DIGITS_##how
+#define KIND_ENUM(list)  COLUMN_ENUM, .names = names_##list, .name_count = COUNT(names_##list)
 
-#define COLUMN(table, column, text, what) [table##_##column] = {text, KIND_##what},
+#define COLUMN(table, column, text, what) [table##_##column] = {.name = text, .kind = KIND_##what},
 #undef TABLE
 #define TABLE(id, text, ...) [TABLE_##id] = {text, id##_COLUMNS, {__VA_ARGS__}},
 static const struct table tables[TABLE_COUNT] = {

@@ -258,8 +258,8 @@ Test(checks, of_bundles_and_outcomes_fire)
 
 static const char *const worker_claims[] = {
     "worker->state < ACTIVITY_WORKER_STATE_COUNT",
-    "!idle || (worker->message[0] == 0 && worker->ledger == 0 && worker->held_until == 0 && "
-    "worker->answered == 0 && worker->tries == 0 && worker->extending == 0)",
+    ("!idle || (worker->message[0] == 0 && worker->ledger == 0 && worker->held_until == 0 && "
+     "worker->answered == 0 && worker->tries == 0 && worker->extending == 0)"),
     "worker->tries <= ACTIVITY_TRIES_MAX",
 };
 
