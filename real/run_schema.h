@@ -1,6 +1,6 @@
 /* What a run on PostgreSQL is made in: a schema with the protocol's tables, and the history of it.
  *
- * (RS1) Nothing in the schema writes or judges by itself: it has tables, keys and indexes, and the
+ * (RS1) Nothing in the schema writes or judges by itself: it has tables, keys, indexes, its clocks and the
  *       function that refuses; no trigger, no DEFAULT, no CHECK (CUT-22). */
 #ifndef REAL_RUN_SCHEMA_H
 #define REAL_RUN_SCHEMA_H
