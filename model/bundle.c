@@ -65,6 +65,27 @@ const char *abort_class_text(enum abort_class aborted)
     return abort_texts[aborted];
 }
 
+static bool call_equal(const struct call *a, const struct call *b)
+{
+    return a->primitive == b->primitive && a->mode == b->mode && a->values == b->values &&
+           a->child == b->child && a->params == b->params && a->joined == b->joined;
+}
+
+bool bundle_equal(const struct bundle *a, const struct bundle *b)
+{
+    bool equal = a->name == b->name && a->isolation == b->isolation &&
+                 a->principal == b->principal && a->count == b->count &&
+                 a->param_count == b->param_count && a->effect.what == b->effect.what &&
+                 a->effect.claim == b->effect.claim && a->effect.epoch == b->effect.epoch;
+    for (uint8_t i = 0; equal && i < a->count; i++) {
+        equal = call_equal(&a->calls[i], &b->calls[i]);
+    }
+    for (uint16_t p = 0; equal && p < a->param_count; p++) {
+        equal = a->params[p] == b->params[p];
+    }
+    return equal;
+}
+
 void bundle_check(const struct bundle *bundle)
 {
     uint16_t params = 0;

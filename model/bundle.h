@@ -211,6 +211,9 @@ static inline bool bundle_claims(const struct bundle *bundle)
             bundle->calls[bundle->count - 1].primitive == PRIMITIVE_CLAIM_NEXT);
 }
 
+/* Whether both say the same to the store, field by field: a call has padding, which no append sets. */
+bool bundle_equal(const struct bundle *a, const struct bundle *b);
+
 /* Asserts that the calls are a straight line (B2): known primitives with all their parameters, one
  * after the other, and room for what they return. */
 void bundle_check(const struct bundle *bundle);

@@ -497,7 +497,6 @@ static bool is_spoiled(const struct run *run, const struct performer *performer)
 {
     struct actor actor = performer->actor;
     struct bundle plain;
-    const struct bundle *sent = &run->bundle;
     performer->role->next(&actor, &run->rules, &plain);
     if (run->sabotage->kind == SABOTAGE_REPEAT) {
         return plain.name == run->sabotage->bundle;
@@ -505,11 +504,7 @@ static bool is_spoiled(const struct run *run, const struct performer *performer)
     if (run->sabotage->kind == SABOTAGE_WORK_AGAIN) {
         return plain.effect.what != 0;
     }
-    return plain.name != sent->name || plain.count != sent->count ||
-           plain.effect.what != sent->effect.what || plain.effect.epoch != sent->effect.epoch ||
-           plain.param_count != sent->param_count ||
-           memcmp(plain.calls, sent->calls, plain.count * sizeof *plain.calls) != 0 ||
-           memcmp(plain.params, sent->params, plain.param_count * sizeof *plain.params) != 0;
+    return !bundle_equal(&plain, &run->bundle);
 }
 
 static void walk_send(struct walk *walk, unsigned actor)

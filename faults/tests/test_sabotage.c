@@ -201,15 +201,6 @@ static bool same_calls(const struct call *left, const struct call *right, size_t
     return memcmp(left, right, count * sizeof *left) == 0;
 }
 
-/* Calls and parameters that are in use; the rest of a bundle means nothing. */
-static bool same_bundle(const struct bundle *left, const struct bundle *right)
-{
-    return left->name == right->name && left->count == right->count &&
-           left->param_count == right->param_count &&
-           same_calls(left->calls, right->calls, left->count) &&
-           memcmp(left->params, right->params, left->param_count * sizeof *left->params) == 0;
-}
-
 static bool same_op(const struct op *left, const struct op *right)
 {
     return memcmp(left, right, offsetof(struct op, columns)) == 0 &&
@@ -443,7 +434,7 @@ Test(sabotage, an_enumerated_one_leaves_all_other_bundles_alone)
                 continue;
             }
             sabotage_bundle(&one, &memory, actor_of(&sendings[s]), &bundle);
-            cr_expect(same_bundle(&bundle, &sendings[s].bundle), "%s", one.name);
+            cr_expect(bundle_equal(&bundle, &sendings[s].bundle), "%s", one.name);
             cr_expect(same_bytes(&memory, &fresh, sizeof memory), "%s", one.name);
         }
     }
@@ -472,7 +463,7 @@ static void expect_copy_called(const struct sabotage *one, const struct sending 
     sabotage_bundle(one, &memory, actor_of(sending), &after);
     cr_expect_eq(after.calls[at].primitive, COPY, "%s", one->name);
     after.calls[at].primitive = one->primitive;
-    cr_expect(same_bundle(&after, &sending->bundle), "%s", one->name);
+    cr_expect(bundle_equal(&after, &sending->bundle), "%s", one->name);
 }
 
 /* Each one of a kind on each bundle that it is for; how many there were. */
@@ -605,11 +596,11 @@ static void expect_repeat(const struct sabotage *one, const struct sending *send
         struct outcome outcome = committed();
         outcome.values[0] = 31;
         sabotage_bundle(one, &memory, actor_of(sending), &bundle);
-        cr_expect(same_bundle(&bundle, &sending->bundle), "%s: as it is", one->name);
+        cr_expect(bundle_equal(&bundle, &sending->bundle), "%s: as it is", one->name);
         cr_expect_not(sabotage_outcome(one, &memory, &bundle, &outcome), "%s", one->name);
         bundle = sending->bundle;
         sabotage_bundle(one, &memory, actor_of(sending), &bundle);
-        cr_expect(same_bundle(&bundle, &sending->bundle), "%s: and again", one->name);
+        cr_expect(bundle_equal(&bundle, &sending->bundle), "%s: and again", one->name);
         outcome = committed();
         outcome.values[0] = 32;
         cr_expect(sabotage_outcome(one, &memory, &bundle, &outcome), "%s", one->name);
@@ -668,7 +659,7 @@ static void expect_ack_first(const struct sabotage *one, const struct sending *s
     for (int i = 0; i < 2; i++) {
         bundle = sending->bundle;
         sabotage_bundle(one, &memory, actor_of(sending), &bundle);
-        cr_expect(same_bundle(&bundle, &sending->bundle), "%s: only once a message", one->name);
+        cr_expect(bundle_equal(&bundle, &sending->bundle), "%s: only once a message", one->name);
         outcome = committed();
         cr_expect(sabotage_outcome(one, &memory, &bundle, &outcome), "%s", one->name);
     }
@@ -786,7 +777,7 @@ static void expect_stale(const struct sabotage *one, const struct sending *sendi
     bundle = sending->bundle;
     sabotage_ready(one, &memory, &sending->bundle, &store.rows);
     sabotage_bundle(one, &memory, actor_of(sending), &bundle);
-    cr_expect(same_bundle(&bundle, &sending->bundle), "%s: no row to read", one->name);
+    cr_expect(bundle_equal(&bundle, &sending->bundle), "%s: no row to read", one->name);
 }
 
 Test(sabotage, stale_reads_the_cell_that_is_added_to_and_nothing_where_there_is_none)
@@ -902,7 +893,7 @@ Test(sabotage, fresh_guid_mints_another_one_each_time_the_task_is_claimed_again)
         const int64_t *p = &bundle.params[bundle.calls[0].params];
         guids[epoch - 1] = p[1 + MESSAGE_GUID];
         cr_expect_eq(p[0], identity_mint(p[1 + MESSAGE_GUID], IDENTITY_LEG2), "its own message");
-        cr_expect_eq(same_bundle(&bundle, &answer.bundle), epoch == 1);
+        cr_expect_eq(bundle_equal(&bundle, &answer.bundle), epoch == 1);
         for (int64_t i = 0; i < epoch - 1; i++) {
             cr_expect_neq(guids[i], guids[epoch - 1]);
         }
