@@ -46,7 +46,9 @@ static const struct option options[] = {
      .about = "the first seed"},
     {JOBS_ROW(struct request, CAMPAIGN_WORK_JOBS_MAX)},
     {TEXT_ROW(struct request, shard, "--shard", "K/N"), .names = NAMES_OF_NOTHING,
-     .about = "only every Nth block of 64 seeds, from the Kth on"},
+     .about = "only every Nth block of 64 seeds, from the Kth on; assay merge puts shards together "
+              "to what the campaign is without it. Not with what cannot be parted: --time, "
+              "--max-findings, --without, files"},
     {FLAG_ROW(struct request, check_determinism, "--check-determinism"),
      .about = "run every seed twice, not only one in 64, and compare step by step"},
     {NUMBER_ROW(struct request, max_findings, "--max-findings", 1, SEEDS_MAX),
@@ -86,29 +88,14 @@ struct kept {
     bool is[CLAUSE_COUNT][ORACLE_NAME_COUNT];
 };
 
-/* ---- numbers --------------------------------------------------------------------------------- */
-
-/* All of text[0..length) as a number of at most `most`. */
-static bool read_number(const char *text, size_t length, uint64_t most, uint64_t *number)
-{
-    char part[24];
-    snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part), text);
-    return length < sizeof part && cli_read_number(part, number) && *number <= most;
-}
+/* ---- bounds ----------------------------------------------------------------------------------- */
 
 static int read_shard(const char *text, struct campaign_plan *plan)
 {
-    const char *slash = strchr(text, '/');
-    uint64_t shard = 0, shards = 0;
-    if (slash == NULL || !read_number(text, (size_t)(slash - text), 1000000, &shard) ||
-        !read_number(slash + 1, strlen(slash + 1), 1000000, &shards) || shard == 0 ||
-        shard > shards) {
-        return cli_usage_error(&cli_campaign,
-                               "--shard '%s': it is K/N with K from 1 to N, such as 2/4",
-                               cli_quote(text).text);
+    int status = one_run_shard(&cli_campaign, text, &plan->shard, &plan->shards);
+    if (status != CLI_OK) {
+        return status;
     }
-    plan->shard = shard - 1;
-    plan->shards = shards;
     if (campaign_plan_blocks(plan) == 0) {
         return cli_usage_error(&cli_campaign,
                                "--shard %s has no seeds: %" PRIu64 " seeds are %" PRIu64
@@ -116,6 +103,43 @@ static int read_shard(const char *text, struct campaign_plan *plan)
                                text, plan->seeds,
                                (plan->seeds + CAMPAIGN_BLOCK - 1) / CAMPAIGN_BLOCK,
                                plan->seeds <= CAMPAIGN_BLOCK ? "" : "s", CAMPAIGN_BLOCK);
+    }
+    return CLI_OK;
+}
+
+/* Shards must add up to the campaign that they are parts of. */
+static int check_partition(const struct request *request)
+{
+    const char *option = request->time > 0            ? "--time"
+                         : request->max_findings > 0  ? "--max-findings"
+                         : request->without.count > 0 ? "--without"
+                                                      : NULL;
+    const char *why =
+        request->time > 0           ? "how many seeds the time allows differs from shard to shard"
+        : request->max_findings > 0 ? "where the last finding lies, one shard cannot know"
+                                    : "results do not say what was switched off";
+    return option == NULL ? CLI_OK
+                          : cli_usage_error(&cli_campaign,
+                                            "--shard and %s exclude each other: %s, so that shards "
+                                            "would not add up to the campaign",
+                                            option, why);
+}
+
+/* assay merge puts shards together again, and reads no scenario files. */
+static int check_shard_scenarios(struct campaign *campaign)
+{
+    const struct campaign_plan *plan = &campaign->plan;
+    const struct protocol *protocol;
+    for (size_t s = 0; s < plan->scenario_count && plan->shards > 1; s++) {
+        const char *name = plan->entries[s].name;
+        bool builtin =
+            drawn_is_family(name, &protocol) || strcmp(name, plan->entries[s].scenario->name) == 0;
+        if (!builtin) {
+            return cli_usage_error(&cli_campaign,
+                                   "--shard and the file %s exclude each other: assay merge, which "
+                                   "puts shards together, knows built-in scenarios only",
+                                   cli_quote(name).text);
+        }
     }
     return CLI_OK;
 }
@@ -133,7 +157,8 @@ static int read_bounds(struct campaign *campaign)
     plan->findings_max = request->max_findings;
     plan->check_every = request->check_determinism ? 1 : CAMPAIGN_CHECK_USUAL;
     plan->regressions = replayed ? builtin_regressions_count : 0;
-    return request->shard == NULL ? CLI_OK : read_shard(request->shard, plan);
+    int status = request->shard == NULL ? CLI_OK : check_partition(request);
+    return request->shard == NULL || status != CLI_OK ? status : read_shard(request->shard, plan);
 }
 
 /* ---- what is run ----------------------------------------------------------------------------- */
@@ -563,9 +588,9 @@ static int make_kept(struct campaign *campaign)
 /* Step by step, until one refuses. */
 static int prepare(struct campaign *campaign)
 {
-    static int (*const steps[])(struct campaign *) = {read_strategy,  read_bounds, plant,
-                                                      read_without,   read_known,  load_all,
-                                                      check_sabotage, make_kept};
+    static int (*const steps[])(struct campaign *) = {
+        read_strategy, read_bounds,           plant,          read_without, read_known,
+        load_all,      check_shard_scenarios, check_sabotage, make_kept};
     int status = CLI_OK;
     for (size_t i = 0; i < COUNT(steps) && status == CLI_OK; i++) {
         status = steps[i](campaign);

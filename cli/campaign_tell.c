@@ -348,9 +348,25 @@ static void add_kinds(json_t *line, const struct campaign_plan *plan, size_t ind
     }
 }
 
-static json_t *scenario_line(const struct campaign_plan *plan, size_t index,
-                             const struct campaign_result *result)
+/* Of a shard: what the whole campaign's digest is made of. */
+static void add_blocks(json_t *line, const struct campaign_blocks *blocks)
 {
+    char *text = malloc(16 * blocks->count + 1);
+    if (text == NULL) {
+        return; /* such a shard cannot be put together with others, and merge says so */
+    }
+    text[0] = '\0';
+    for (size_t i = 0; i < blocks->count; i++) {
+        snprintf(text + 16 * i, 17, "%016" PRIx64, blocks->digests[i]);
+    }
+    line_add(line, line_blocks(text));
+    free(text);
+}
+
+static json_t *scenario_line(const struct campaign_plan *plan, size_t index,
+                             const struct campaign_work *work)
+{
+    const struct campaign_result *result = &work->results[index];
     const struct scenario *scenario = plan->entries[index].scenario;
     const struct campaign_tally *tally = &result->tally;
     json_t *line = line_make(LINE_SCENARIO, line_scenario(scenario->name), line_runs(tally->runs),
@@ -366,6 +382,9 @@ static json_t *scenario_line(const struct campaign_plan *plan, size_t index,
     }
     line_add(line, line_evaluated(counts_evaluated(tally->evaluated)),
              line_seen(counts_seen(tally->seen)));
+    if (work->blocks != NULL) {
+        add_blocks(line, &work->blocks[index]);
+    }
     return line;
 }
 
@@ -422,7 +441,7 @@ json_t *campaign_tell_lines(const struct campaign_report *report)
         }
     }
     for (size_t s = 0; s < plan->scenario_count; s++) {
-        json_array_append_new(lines, scenario_line(plan, s, &report->work->results[s]));
+        json_array_append_new(lines, scenario_line(plan, s, report->work));
     }
     size_t drift = campaign_report_drift(report);
     if (drift < plan->scenario_count) {

@@ -1,8 +1,12 @@
 /* assay merge: the results of many runs as one. */
+#include "cli/campaign_join.h"
 #include "cli/load.h"
 #include "cli/options.h"
+#include "cli/real_join.h"
 #include "cli/results.h"
+#include "cli/sabotage_sum.h"
 #include "cli/sums.h"
+#include "cli/sweep_join.h"
 #include "reports/line.h"
 #include "reports/report.h"
 #include "sim/campaign.h"
@@ -17,6 +21,11 @@ struct source {
     size_t first, end; /* its lines */
     char hash[65];     /* of its results */
     bool again;        /* the same results came before: they are counted once */
+    bool is_shard, doubled;
+    struct campaign_shard shard; /* of a campaign, or what else has shards */
+    json_t *joined;              /* of the first shard of a campaign that is whole: its lines */
+    int status;                  /* ... and how it ended, if they do not say more */
+    bool part;                   /* its campaign is told by those lines */
 };
 
 struct merging {
@@ -87,18 +96,21 @@ static int merge_load(struct merging *merging)
     return status;
 }
 
-/* The lines as they were, but for those that merge_findings changed. */
-static void copy_lines(struct merging *merging)
+/* The line as it was written. */
+static json_t *plain_copy(json_t *line)
 {
-    size_t i;
-    json_t *line;
-    json_array_foreach(merging->evidence.lines, i, line)
-    {
-        json_t *copy = json_copy(line);
-        if (!line_is(line, LINE_BEGIN)) {
-            json_object_del(copy, line_key_text(LINE_KEY_verb)); /* evidence added it */
-        }
-        artefacts_note(&merging->files, copy);
+    json_t *copy = json_copy(line);
+    if (!line_is(line, LINE_BEGIN)) {
+        json_object_del(copy, line_key_text(LINE_KEY_verb)); /* evidence added it */
+    }
+    return copy;
+}
+
+/* The lines as they were, but for those that merge_findings changed. */
+static void copy_lines(struct merging *merging, const struct source *source)
+{
+    for (size_t i = source->first; i < source->end; i++) {
+        artefacts_note(&merging->files, plain_copy(json_array_get(merging->evidence.lines, i)));
     }
 }
 
@@ -211,6 +223,271 @@ static void merge_findings(struct merging *merging, int index)
         free(entries[i]);
     }
     free(entries);
+}
+
+/* ---- shards that are a whole campaign -------------------------------------------------------- */
+
+static json_t *session_of(const struct merging *merging, const struct source *source)
+{
+    json_t *session = json_array();
+    for (size_t i = source->first; i < source->end; i++) {
+        json_array_append(session, json_array_get(merging->evidence.lines, i));
+    }
+    return session;
+}
+
+/* Verbs that have shards, and what puts these together: the lines between "begin" and "end", or NULL. */
+typedef json_t *join_shards(json_t *const sessions[], size_t count, int *status,
+                            struct error *error);
+static const struct {
+    const char *verb;
+    join_shards *join;
+} joins[] = {{"campaign", campaign_join},
+             {"sweep", sweep_join},
+             {"sabotage", sabotage_join},
+             {"real", real_join}};
+
+/* NULL: the verb has none. */
+static join_shards *join_of(const struct merging *merging, const struct source *source)
+{
+    const json_t *begin = json_array_get(merging->evidence.lines, source->first);
+    for (size_t i = 0; i < COUNT(joins); i++) {
+        if (line_text_is(line_get_verb(begin), joins[i].verb)) {
+            return joins[i].join;
+        }
+    }
+    return NULL;
+}
+
+/* Whether the source is one session, of a shard. */
+static void note_shard(const struct merging *merging, struct source *source)
+{
+    size_t sessions = 0;
+    for (size_t i = source->first; i < source->end; i++) {
+        sessions += line_is(json_array_get(merging->evidence.lines, i), LINE_BEGIN);
+    }
+    const json_t *begin = json_array_get(merging->evidence.lines, source->first);
+    source->is_shard = !source->again && sessions == 1 && join_of(merging, source) != NULL &&
+                       campaign_shard_of(line_get_command(begin), &source->shard);
+}
+
+static bool has_ended(const struct merging *merging, const struct source *source)
+{
+    return line_is(json_array_get(merging->evidence.lines, source->end - 1), LINE_END);
+}
+
+/* "2/8 of assay campaign tree-3" into a list. */
+static void name_shard(json_t *list, const struct campaign_shard *shard, unsigned long number,
+                       const char *why)
+{
+    json_array_append_new(
+        list, json_sprintf("%lu/%lu of %.150s%s", number, shard->shards, shard->campaign, why));
+}
+
+/* What is wrong with the shards that were given. */
+struct oddities {
+    json_t *missing, *doubled, *foreign;
+};
+
+/* Whether two shards of one number counted the same, however long it took. */
+static bool are_same_runs(const struct merging *merging, const struct source *one,
+                          const struct source *other)
+{
+    json_t *digests[2] = {json_array(), json_array()};
+    const struct source *sources[2] = {one, other};
+    for (int s = 0; s < 2; s++) {
+        for (size_t i = sources[s]->first; i < sources[s]->end; i++) {
+            const json_t *line = json_array_get(merging->evidence.lines, i);
+            if (line_is(line, LINE_SCENARIO) || line_is(line, LINE_SWEEP) ||
+                line_is(line, LINE_SABOTAGE) || line_is(line, LINE_REAL) ||
+                line_is(line, LINE_FINDING)) {
+                json_array_append(digests[s], (json_t *)line);
+            }
+        }
+    }
+    bool same = json_equal(digests[0], digests[1]);
+    json_decref(digests[0]);
+    json_decref(digests[1]);
+    return same;
+}
+
+/* Whether the build that made them is the same. */
+static bool are_of_one_build(const struct merging *merging, const struct source *one,
+                             const struct source *other)
+{
+    const json_t *begins[2] = {json_array_get(merging->evidence.lines, one->first),
+                               json_array_get(merging->evidence.lines, other->first)};
+    return line_text_is(line_get_binary_hash(begins[0]), line_get_binary_hash(begins[1])) &&
+           line_text_is(line_get_clauses_hash(begins[0]), line_get_clauses_hash(begins[1])) &&
+           line_text_is(line_get_errata_hash(begins[0]), line_get_errata_hash(begins[1]));
+}
+
+static bool are_of_one_campaign(const struct source *one, const struct source *other)
+{
+    return one->is_shard && other->is_shard && one->shard.shards == other->shard.shards &&
+           strcmp(one->shard.campaign, other->shard.campaign) == 0;
+}
+
+/* The source that has this shard of the campaign of `first`; NULL: none has. A second one is
+ * doubled, or foreign. */
+static struct source *find_shard(struct merging *merging, const struct source *first,
+                                 unsigned long number, struct oddities *odd)
+{
+    struct source *found = NULL;
+    for (int i = 0; i < merging->from.count; i++) {
+        struct source *source = &merging->sources[i];
+        if (!are_of_one_campaign(first, source) || source->shard.shard != number) {
+            continue;
+        }
+        if (found == NULL) {
+            found = source;
+        } else if (are_same_runs(merging, found, source)) {
+            source->doubled = true;
+            name_shard(odd->doubled, &source->shard, number, "");
+        } else {
+            name_shard(odd->foreign, &source->shard, number, ", is there with other results, too");
+        }
+    }
+    return found;
+}
+
+/* Fills `parts` with the sources of all shards, by number. False: they are not all there and sound.
+ */
+static bool find_parts(struct merging *merging, const struct source *first, struct source **parts,
+                       struct oddities *odd)
+{
+    size_t wrong = json_array_size(odd->missing) + json_array_size(odd->foreign);
+    for (unsigned long k = 0; k < first->shard.shards; k++) {
+        parts[k] = find_shard(merging, first, k + 1, odd);
+        if (parts[k] == NULL) {
+            name_shard(odd->missing, &first->shard, k + 1, "");
+        } else if (!has_ended(merging, parts[k])) {
+            name_shard(odd->missing, &first->shard, k + 1, ", which is half-written");
+        } else if (!are_of_one_build(merging, first, parts[k])) {
+            name_shard(odd->foreign, &first->shard, k + 1, " is of another build");
+        }
+    }
+    return json_array_size(odd->missing) + json_array_size(odd->foreign) == wrong;
+}
+
+/* Lines of the whole, into the source of the first shard. */
+static void join_parts(struct merging *merging, struct source **parts, struct oddities *odd)
+{
+    size_t count = parts[0]->shard.shards;
+    struct error error = {.text = "out of memory"};
+    json_t **sessions = calloc(count, sizeof(json_t *));
+    for (size_t k = 0; sessions != NULL && k < count; k++) {
+        sessions[k] = session_of(merging, parts[k]);
+    }
+    json_t *lines = sessions == NULL
+                        ? NULL
+                        : join_of(merging, parts[0])(sessions, count, &parts[0]->status, &error);
+    for (size_t k = 0; sessions != NULL && k < count; k++) {
+        parts[k]->part = lines != NULL;
+        json_decref(sessions[k]);
+    }
+    if (lines == NULL && sessions != NULL) {
+        json_array_append_new(odd->foreign, json_sprintf("the shards of %.150s: %s",
+                                                         parts[0]->shard.campaign, error.text));
+    }
+    parts[0]->joined = lines;
+    free(sessions);
+}
+
+/* The first source of its campaign. */
+static bool is_first_of_campaign(const struct merging *merging, int index)
+{
+    for (int i = 0; i < index; i++) {
+        if (are_of_one_campaign(&merging->sources[i], &merging->sources[index])) {
+            return false;
+        }
+    }
+    return merging->sources[index].is_shard;
+}
+
+static void join_all(struct merging *merging, struct oddities *odd)
+{
+    for (int i = 0; i < merging->from.count; i++) {
+        note_shard(merging, &merging->sources[i]);
+    }
+    for (int i = 0; i < merging->from.count; i++) {
+        struct source *first = &merging->sources[i];
+        struct source **parts = !is_first_of_campaign(merging, i)
+                                    ? NULL
+                                    : calloc(first->shard.shards, sizeof(struct source *));
+        if (parts != NULL && find_parts(merging, first, parts, odd)) {
+            join_parts(merging, parts, odd);
+        }
+        free(parts);
+    }
+}
+
+/* The finding is the line of a shard itself: each may have one of its name, and of the same seed. */
+static bool is_verbatim(const struct source *first, const json_t *finding)
+{
+    return first->joined != NULL && json_object_get(finding, line_key_text(LINE_KEY_verb)) != NULL;
+}
+
+/* The folder of the shard that has this finding of the whole. */
+static const char *folder_of(const struct merging *merging, const struct source *first,
+                             const json_t *finding)
+{
+    for (int i = 0; i < merging->from.count; i++) {
+        const struct source *source = &merging->sources[i];
+        for (size_t l = source->first; are_of_one_campaign(first, source) && l < source->end; l++) {
+            const json_t *line = json_array_get(merging->evidence.lines, l);
+            if (line_is(line, LINE_FINDING) &&
+                line_text_is(line_get_name(line), line_get_name(finding)) &&
+                line_get_seed(line) == line_get_seed(finding) &&
+                (!is_verbatim(first, finding) || line == finding)) {
+                return merging->from.positional[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* A session as the campaign without shards has it: where it began is where its first shard did. */
+static void write_joined(struct merging *merging, const struct source *first)
+{
+    size_t i;
+    json_t *line;
+    json_t *begin = json_copy(json_array_get(merging->evidence.lines, first->first));
+    line_add(begin, line_command(first->shard.campaign));
+    artefacts_note(&merging->files, json_incref(begin));
+    json_array_foreach(first->joined, i, line)
+    {
+        const char *folder = line_is(line, LINE_FINDING) ? folder_of(merging, first, line) : NULL;
+        if (folder != NULL) {
+            copy_finding(merging, folder, line_get_name(line), line_get_name(line));
+        }
+        artefacts_note(&merging->files, plain_copy(line));
+    }
+    results_note_verdict(&merging->files, begin, first->joined, first->status);
+    json_decref(begin);
+}
+
+/* Campaigns in the order of their commands, whatever the order of folders. */
+static void write_all_joined(struct merging *merging)
+{
+    const struct source *last = NULL;
+    for (;;) {
+        const struct source *next = NULL;
+        for (int i = 0; i < merging->from.count; i++) {
+            const struct source *source = &merging->sources[i];
+            bool later = last == NULL || (source->joined != NULL &&
+                                          strcmp(source->shard.campaign, last->shard.campaign) > 0);
+            if (source->joined != NULL && later &&
+                (next == NULL || strcmp(source->shard.campaign, next->shard.campaign) < 0)) {
+                next = source;
+            }
+        }
+        if (next == NULL) {
+            return;
+        }
+        write_joined(merging, next);
+        last = next;
+    }
 }
 
 /* ---- gates that no shard could judge --------------------------------------------------------- */
@@ -330,19 +607,6 @@ static bool has_every_scenario(const struct merging *merging, struct campaign_re
     return every;
 }
 
-static bool has_shards(const struct evidence *evidence)
-{
-    size_t i;
-    json_t *line;
-    json_array_foreach(evidence->lines, i, line)
-    {
-        if (line_is(line, LINE_SUMMARY) && line_get_shards(line) > 1) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The gates of built-in scenarios; CLI_OK if all are met, or there is nothing to judge. */
 static int judge_gates(struct merging *merging)
 {
@@ -368,12 +632,34 @@ static int judge_gates(struct merging *merging)
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
-/* A session of its own, so that what it found counts like any other. */
-static void add_session(struct merging *merging)
+/* Whether shards are left that are no whole campaign. */
+static bool has_loose_shards(const struct merging *merging)
 {
-    if (has_shards(&merging->evidence)) {
+    for (int i = 0; i < merging->from.count; i++) {
+        const struct source *source = &merging->sources[i];
+        for (size_t l = source->first; !source->part && !source->doubled && l < source->end; l++) {
+            const json_t *line = json_array_get(merging->evidence.lines, l);
+            if (line_is(line, LINE_SUMMARY) && line_get_shards(line) > 1) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A session of its own, so that what it found counts like any other. */
+static void add_session(struct merging *merging, struct oddities *odd)
+{
+    size_t wrong = json_array_size(odd->missing) + json_array_size(odd->foreign);
+    bool loose = has_loose_shards(merging);
+    if (loose || wrong + json_array_size(odd->doubled) > 0) {
         results_note_begin(&merging->files, &cli_merge);
-        results_note_end(&merging->files, judge_gates(merging));
+        artefacts_note(&merging->files,
+                       line_make(LINE_SHARDS, line_missing(json_incref(odd->missing)),
+                                 line_doubled(json_incref(odd->doubled)),
+                                 line_foreign(json_incref(odd->foreign))));
+        int status = loose ? judge_gates(merging) : CLI_OK;
+        results_note_end(&merging->files, wrong > 0 ? CLI_INCOMPLETE : status);
     }
 }
 
@@ -393,13 +679,20 @@ static int merge(struct merging *merging)
     if (!artefacts_open(&merging->files, merging->out, NULL)) {
         return cli_usage_error(&cli_merge, "--out %s", merging->files.problem);
     }
+    struct oddities odd = {json_array(), json_array(), json_array()};
+    join_all(merging, &odd);
+    write_all_joined(merging);
     for (int i = 0; i < merging->from.count; i++) {
-        if (!merging->sources[i].again) {
+        const struct source *source = &merging->sources[i];
+        if (!source->again && !source->part && !source->doubled) {
             merge_findings(merging, i);
+            copy_lines(merging, source);
         }
     }
-    copy_lines(merging);
-    add_session(merging);
+    add_session(merging, &odd);
+    json_decref(odd.missing);
+    json_decref(odd.doubled);
+    json_decref(odd.foreign);
     return artefacts_close(&merging->files) ? merge_tell(merging) : merge_complain(merging);
 }
 
@@ -408,6 +701,9 @@ static int merge_verb(void *request)
     struct merging *merging = request;
     evidence_begin(&merging->evidence);
     int status = merge(merging);
+    for (int i = 0; i < merging->from.count; i++) {
+        json_decref(merging->sources[i].joined);
+    }
     evidence_free(&merging->evidence);
     return status;
 }

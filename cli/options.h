@@ -65,7 +65,7 @@ struct option {
 
 /* The place of a member in the request; does not compile if the member has another type. */
 #define OPTION_AT(request, member, type)                                                           \
-    _Generic(((request *)0)->member, type : offsetof(request, member))
+    _Generic(((request *)0)->member, type : offsetof(request, member)) /* NOLINT: a type */
 
 /* The first columns of a row, by its kind. */
 #define FLAG_ROW(request, member, called)                                                          \

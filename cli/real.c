@@ -31,7 +31,8 @@
 #define TOLD_MAX         64
 
 struct request {
-    const char *dsn, *sabotage, *out;
+    const char *dsn, *sabotage, *shard, *out;
+    uint64_t part, parts;   /* what --shard says, counted from 0; parts 0: it was not given */
     uint64_t seeds;         /* 0: not asked for */
     uint64_t jobs, workers; /* 0: as the scenario has it */
     double time;            /* in seconds; 0: `seeds` is the bound */
@@ -55,6 +56,11 @@ static const struct option options[] = {
     {TIME_ROW(struct request,
               "runs of each, one after the other, until the time is up; then faults "
               "stop, also in the one that is under way. With --seeds: those seeds over and over")},
+    {TEXT_ROW(struct request, shard, "--shard", "K/N"), .names = NAMES_OF_NOTHING,
+     .again = AGAIN_NEVER, .excludes = "--time",
+     .about =
+         "only every Nth seed, from the Kth on; assay merge adds shards up. Not with --gate, which "
+         "one shard cannot judge"},
     {FLAG_ROW(struct request, no_faults, "--no-faults"), .about = "inject no faults"},
     {NUMBER_ROW(struct request, jobs, "--jobs", 1, SCENARIO_JOBS_MAX),
      .usual_text = "the scenario's", .about = "jobs; the scenario's limits on faults grow alike"},
@@ -468,7 +474,8 @@ static int run_loaded(struct stage *stage)
     bool timed = request->time > 0;
     uint64_t seeds = request->seeds == 0 ? 1 : request->seeds;
     stage->until = timed ? driver_now() + (int64_t)(request->time * 1000) : 0;
-    for (uint64_t i = 0; status == CLI_OK && !interrupted; i++) {
+    uint64_t step = request->parts == 0 ? 1 : request->parts;
+    for (uint64_t i = request->part; status == CLI_OK && !interrupted; i += step) {
         if (timed ? i > 0 && driver_now() >= stage->until : i >= seeds) {
             break;
         }
@@ -641,6 +648,21 @@ static int check_server(const struct request *request)
     return server_check_dsn(&cli_real, request->dsn);
 }
 
+static int check_shard(struct request *request)
+{
+    uint64_t seeds = request->seeds == 0 ? 1 : request->seeds;
+    if (request->gate) {
+        return cli_usage_error(&cli_real,
+                               "--gate and --shard exclude each other: what one shard did "
+                               "not meet, another one may");
+    }
+    int status = one_run_shard(&cli_real, request->shard, &request->part, &request->parts);
+    return status != CLI_OK || request->part < seeds
+               ? status
+               : cli_usage_error(&cli_real, "--shard %s has no seeds: there are %" PRIu64,
+                                 request->shard, seeds);
+}
+
 /* What the table cannot say. */
 static int check_request(struct request *request)
 {
@@ -653,6 +675,10 @@ static int check_request(struct request *request)
     }
     if (request->gate && request->no_faults) {
         return cli_usage_error(&cli_real, "--gate is about faults, and --no-faults has none");
+    }
+    status = request->shard == NULL ? CLI_OK : check_shard(request);
+    if (status != CLI_OK) {
+        return status;
     }
     return check_sabotage(request);
 }

@@ -3,8 +3,10 @@
 #include "cli/load.h"
 #include "cli/options.h"
 #include "cli/results.h"
+#include "cli/sbom.h"
 #include "cli/seal.h"
 #include "cli/sums.h"
+#include "reports/formats.h"
 #include "reports/json_line.h"
 #include "reports/sign_off.h"
 #include "verify/terminal.h"
@@ -13,9 +15,12 @@
 #include <string.h>
 
 struct request {
-    const char *folder;
+    const char *folder, *as, *finding;
     bool sign_off, json;
 };
+
+static const char *const format_names[] = {"github", "ctrf", "openmetrics", "in-toto",
+                                           "spdx",   "itf",  "perfetto",    NULL};
 
 static const struct option options[] = {
     {ARGUMENT_ROW(struct request, folder, "DIR"),
@@ -27,6 +32,16 @@ static const struct option options[] = {
          "DIR/sign-off.md, unless that was changed since, with the hashes of all that it rests "
          "on in SHA256SUMS (assay verify). ./run sign-off makes the evidence "
          "for it"},
+    {WORD_ROW(struct request, as, "--as", "FORMAT", format_names), .again = AGAIN_NEVER,
+     .excludes = "--sign-off --json",
+     .about = "on stdout, for other tools, and nothing is written: github, annotations of a "
+              "workflow; ctrf, test results as CTRF; openmetrics, for Prometheus; in-toto, a "
+              "test-result statement about the program, to be signed (ssh-keygen -Y sign, "
+              "minisign); spdx, what the program is made of; of --finding NAME itf, for Apalache "
+              "and Quint, and perfetto, for ui.perfetto.dev"},
+    {TEXT_ROW(struct request, finding, "--finding", "NAME"), .again = AGAIN_NEVER,
+     .names = NAMES_OF_NOTHING,
+     .about = "with --as itf and --as perfetto: a folder of DIR/findings"},
     {FLAG_ROW(struct request, json, "--json"), .again = AGAIN_NEVER,
      .about = "the report as one JSON document; with --sign-off JSON lines"},
 };
@@ -111,9 +126,19 @@ static int tell_sign_off(const struct request *request, struct artefacts *files,
                          const struct evidence *evidence)
 {
     static struct sign_off page;
+    size_t length;
+    char *text = load_results(&cli_report, request->folder, &length);
+    if (text == NULL) {
+        return CLI_USAGE;
+    }
+    json_t *hashes = sums_sessions(text, length);
+    free(text);
     sign_off_make(&page, evidence);
+    page.hashes = hashes;
     sign_off_write(stdout, request->json ? FORMAT_JSON : terminal_format(), &page);
-    return put_sums(files, &page) && put_page(files, &page) ? page.status : CLI_UNAVAILABLE;
+    bool written = put_sums(files, &page) && put_page(files, &page);
+    json_decref(hashes);
+    return written ? page.status : CLI_UNAVAILABLE;
 }
 
 static int report_tell(const struct request *request, const struct evidence *evidence)
@@ -127,7 +152,7 @@ static int report_tell(const struct request *request, const struct evidence *evi
     } else if (request->json) {
         json_line_write(stdout, json_incref(report));
     } else {
-        report_write(stdout, terminal_format(), evidence, report);
+        report_write(stdout, terminal_format(), report);
     }
     json_decref(report);
     if (!written || files.problem[0] != '\0') {
@@ -135,6 +160,86 @@ static int report_tell(const struct request *request, const struct evidence *evi
         return CLI_UNAVAILABLE;
     }
     return status;
+}
+
+/* ---- for other tools ------------------------------------------------------------------------- */
+
+/* finding.json; NULL after it has said what is not there. */
+static json_t *load_finding(const struct request *request)
+{
+    char path[ARTEFACTS_PATH_SIZE];
+    snprintf(path, sizeof path, "%.2000s/findings/%.500s/finding.json", request->folder,
+             request->finding);
+    json_t *finding = json_load_file(path, 0, NULL);
+    if (finding == NULL) {
+        cli_usage_error(&cli_report,
+                        "%s cannot be read; --finding names a folder of DIR/findings that has a "
+                        "finding.json",
+                        cli_quote(path).text);
+    }
+    return finding;
+}
+
+/* The statement and the bill of materials are about one program. */
+static bool has_one_program(const struct request *request, const struct evidence *evidence)
+{
+    const char *hash = line_get_binary_hash(evidence->begin);
+    bool self = strcmp(sums_hash_file("/proc/self/exe").text, hash) == 0;
+    bool fine = hash[0] != '\0' && evidence_is_of_one_build(evidence) &&
+                (self || strcmp(request->as, "spdx") != 0);
+    if (!fine) {
+        cli_usage_error(&cli_report, "--as %s: the results do not come from one program%s",
+                        request->as, strcmp(request->as, "spdx") == 0 ? ", this one" : "");
+    }
+    return fine;
+}
+
+static int write_format(const struct request *request, const struct evidence *evidence,
+                        const json_t *finding)
+{
+    char path[ARTEFACTS_PATH_SIZE];
+    const struct formats_format *format = formats_find(request->as);
+    json_t *report = report_make(evidence, NULL);
+    snprintf(path, sizeof path, "%.4000s/results.jsonl", request->folder);
+    struct sums_hash hash = sums_hash_file(path);
+    if (format == NULL) {
+        sbom_write(stdout, line_get_assay(evidence->begin), line_get_made(evidence->begin));
+    } else {
+        format->write(stdout, &(struct formats_input){.evidence = evidence,
+                                                      .report = report,
+                                                      .finding = finding,
+                                                      .name = request->finding,
+                                                      .results_hash = hash.text});
+    }
+    json_decref(report);
+    return evidence->status;
+}
+
+static int report_as(const struct request *request, const struct evidence *evidence)
+{
+    const struct formats_format *format = formats_find(request->as);
+    bool of_finding = format != NULL && format->of_finding;
+    bool of_program = strcmp(request->as, "in-toto") == 0 || strcmp(request->as, "spdx") == 0;
+    if (of_finding != (request->finding != NULL)) {
+        return cli_usage_error(&cli_report, "--finding NAME goes with --as itf and --as perfetto, "
+                                            "and with nothing else");
+    }
+    if (of_program && !has_one_program(request, evidence)) {
+        return CLI_USAGE;
+    }
+    json_t *finding = of_finding ? load_finding(request) : NULL;
+    int status =
+        of_finding && finding == NULL ? CLI_USAGE : write_format(request, evidence, finding);
+    json_decref(finding);
+    return status;
+}
+
+static int report_tell_or_as(const struct request *request, const struct evidence *evidence)
+{
+    if (request->as == NULL && request->finding != NULL) {
+        return cli_usage_error(&cli_report, "--finding goes with --as itf and --as perfetto");
+    }
+    return request->as != NULL ? report_as(request, evidence) : report_tell(request, evidence);
 }
 
 static int report_verb(void *asked)
@@ -148,7 +253,7 @@ static int report_verb(void *asked)
     evidence_begin(&evidence);
     status = report_load(request, &evidence);
     evidence_end(&evidence);
-    status = status == CLI_OK ? report_tell(request, &evidence) : status;
+    status = status == CLI_OK ? report_tell_or_as(request, &evidence) : status;
     evidence_free(&evidence);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "faults/catalogue.h"
 #include "model/identity.h"
 #include "real/store.h"
+#include "reports/evidence.h"
 #include "reports/line.h"
 #include "sim/schedule.h"
 
@@ -72,7 +73,9 @@ static json_t *fault_groups(void)
     return groups;
 }
 
-static json_t *begin_line(const struct results_plan *plan)
+/* `kept`: somebody reads the lines, and may ask of which program they are; its hash takes longer than
+ * many a run. */
+static json_t *begin_line(const struct results_plan *plan, bool kept)
 {
     const struct results_build *build = &program.build;
     char system[400];
@@ -84,7 +87,7 @@ static json_t *begin_line(const struct results_plan *plan)
         line_made(moment_now().text), line_assay(build->version), line_commit(build->commit),
         line_dirty(build->dirty), line_compiler(build->compiler), line_flags(build->flags),
         line_clauses_hash(build->clauses_hash), line_errata_hash(build->errata_hash),
-        line_binary_hash(sums_hash_file(program.build.binary).text),
+        line_binary_hash(kept ? sums_hash_file(program.build.binary).text : ""),
         line_system(system_name(system) ? system : NULL), line_fault_groups(fault_groups()),
         line_versions(versions), line_expects_finding(program.expects_finding));
     if (plan->jobs > 0) {
@@ -100,16 +103,14 @@ int results_open(struct artefacts *results, const struct results_plan *plan)
     if (!artefacts_open(results, plan->folder, plan->json ? stdout : NULL)) {
         return cli_usage_error(plan->verb, "--out %s", results->problem);
     }
-    if (plan->folder != NULL) {
-        artefacts_note(results, begin_line(plan));
-        artefacts_peek(results, "", 0);
-    }
+    artefacts_note(results, begin_line(plan, plan->folder != NULL || plan->json));
+    artefacts_peek(results, "", 0);
     return CLI_OK;
 }
 
 void results_note_begin(struct artefacts *results, const struct cli_verb *verb)
 {
-    artefacts_note(results, begin_line(&(struct results_plan){.verb = verb}));
+    artefacts_note(results, begin_line(&(struct results_plan){.verb = verb}, true));
 }
 
 void results_note_end(struct artefacts *results, int status)
@@ -128,11 +129,85 @@ void results_note_server(struct artefacts *results, const char *dsn)
     }
 }
 
+/* Benchmarks measure how fast something is, and have no verdict (evidence.h, EV2). */
+static bool has_verdict(const struct cli_verb *verb)
+{
+    return strcmp(verb->name, "bench") != 0;
+}
+
+/* What the text of a session comes to if it ends with `status`. */
+static bool read_session(const char *lines, size_t length, int status, struct evidence *evidence)
+{
+    struct error error;
+    char end[60];
+    snprintf(end, sizeof end, "{\"type\":\"end\",\"status\":%d}\n", status);
+    char *text = malloc(length + sizeof end);
+    evidence_begin(evidence);
+    bool read = text != NULL;
+    if (read) {
+        memcpy(text, lines, length);
+        memcpy(text + length, end, strlen(end) + 1);
+        read = evidence_add(evidence, text, length + strlen(end), "results", &error);
+        evidence_end(evidence);
+    }
+    free(text);
+    return read;
+}
+
+static void write_line(FILE *out, const json_t *line)
+{
+    json_dumpf(line, out, JSON_COMPACT);
+    fputc('\n', out);
+}
+
+void results_note_verdict(struct artefacts *results, const json_t *begin, const json_t *lines,
+                          int status)
+{
+    static struct evidence evidence;
+    char *text = NULL;
+    size_t length = 0, i;
+    json_t *line;
+    double seconds = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (out != NULL) {
+        write_line(out, begin);
+        json_array_foreach((json_t *)lines, i, line)
+        {
+            write_line(out, line);
+            seconds = line_is(line, LINE_SUMMARY) ? line_get_seconds(line) : seconds;
+        }
+        fclose(out);
+        status = read_session(text, length, status, &evidence) ? evidence.status : CLI_UNAVAILABLE;
+        evidence_free(&evidence);
+    }
+    free(text);
+    artefacts_note(results,
+                   line_make(LINE_END, line_status((uint64_t)status), line_seconds(seconds)));
+}
+
+/* The status that all lines together come to, which is said if it is not 0. */
+static int judge(const struct artefacts *results, const struct cli_verb *verb, int status)
+{
+    static struct evidence evidence;
+    char words[VERDICT_WORDS_SIZE];
+    if (read_session(results->lines, results->length, status, &evidence)) {
+        status = evidence.status;
+        if (status != CLI_OK && status != CLI_USAGE && status != CLI_UNAVAILABLE) {
+            verdict_words(&evidence.verdict, 0, 0, words);
+            fprintf(stderr, "assay %s: %s (status %d)\n", verb->name, words, status);
+        }
+    }
+    evidence_free(&evidence);
+    return status;
+}
+
 int results_close(struct artefacts *results, const struct cli_verb *verb, int status)
 {
-    if (results->folder != NULL) {
-        results_note_end(results, status);
+    if (has_verdict(verb)) {
+        fflush(stdout);
+        status = judge(results, verb, status);
     }
+    results_note_end(results, status);
     if (!artefacts_close(results)) {
         fprintf(stderr, "assay %s: %s\n", verb->name, results->problem);
         return status == CLI_OK ? CLI_UNAVAILABLE : status;

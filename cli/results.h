@@ -36,11 +36,17 @@ int results_open(struct artefacts *results, const struct results_plan *plan);
 void results_note_begin(struct artefacts *results, const struct cli_verb *verb);
 void results_note_end(struct artefacts *results, int status);
 
+/* The end of a session that is put together and ended with `status` as far as its verb knows: with
+ * the status that its lines come to, and the seconds of its summary. */
+void results_note_verdict(struct artefacts *results, const json_t *begin, const json_t *lines,
+                          int status);
+
 /* What the verb works on, for its folder: which PostgreSQL this is. */
 void results_note_server(struct artefacts *results, const char *dsn);
 
-/* The verb ends with `status`. Returns it, or CLI_UNAVAILABLE after it has said what could not be
- * written. */
+/* The verb ends, with `status` as far as it knows. Returns the status of the verdict that its lines
+ * come to (reports/verdict.h), after it has said why if that is not 0; or CLI_UNAVAILABLE after it
+ * has said what could not be written. */
 int results_close(struct artefacts *results, const struct cli_verb *verb, int status);
 
 #endif

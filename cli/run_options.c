@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SHARDS_MAX 1000000
+
 int one_run_without(const struct cli_verb *verb, const struct cli_values *names,
                     bool without[CLAUSE_COUNT], bool silent[ORACLE_NAME_COUNT])
 {
@@ -46,4 +48,25 @@ int one_run_check_sabotage(const struct cli_verb *verb, const struct sabotage *s
     }
     return cli_usage_error(verb, "the sabotage %s is of protocol %s, and %s of %s", sabotage->name,
                            sabotage->protocol->name, scenario->name, scenario->protocol->name);
+}
+
+/* All of text[0..length) as a number of at most `most`. */
+static bool read_number(const char *text, size_t length, uint64_t most, uint64_t *number)
+{
+    char part[24];
+    snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part), text);
+    return length < sizeof part && cli_read_number(part, number) && *number <= most;
+}
+
+int one_run_shard(const struct cli_verb *verb, const char *text, uint64_t *shard, uint64_t *shards)
+{
+    const char *slash = strchr(text, '/');
+    if (slash == NULL || !read_number(text, (size_t)(slash - text), SHARDS_MAX, shard) ||
+        !read_number(slash + 1, strlen(slash + 1), SHARDS_MAX, shards) || *shard == 0 ||
+        *shard > *shards) {
+        return cli_usage_error(verb, "--shard '%s': it is K/N with K from 1 to N, such as 2/4",
+                               cli_quote(text).text);
+    }
+    (*shard)--;
+    return CLI_OK;
 }

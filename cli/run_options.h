@@ -18,4 +18,7 @@ int one_run_strategy(const struct cli_verb *verb, const char *text,
 int one_run_check_sabotage(const struct cli_verb *verb, const struct sabotage *sabotage,
                            const struct scenario *scenario);
 
+/* "2/8" of --shard; *shard is counted from 0. CLI_USAGE, and told, if it is none. */
+int one_run_shard(const struct cli_verb *verb, const char *text, uint64_t *shard, uint64_t *shards);
+
 #endif

@@ -3,6 +3,7 @@
 #include "cli/real.h"
 #include "cli/results.h"
 #include "cli/run_options.h"
+#include "cli/sabotage_sum.h"
 #include "reports/line.h"
 #include "sim/campaign.h"
 #include "verify/hunt.h"
@@ -14,11 +15,11 @@
 #include <string.h>
 
 struct request {
-    const char *strategy, *out;
+    const char *strategy, *shard, *out;
     struct choice_strategy strategies[2];
     size_t strategy_count;
     struct artefacts *results;
-    uint64_t schedules, bases, jobs;
+    uint64_t schedules, bases, jobs, part, parts;
     bool json, real;
     struct cli_values without;
     bool off[CLAUSE_COUNT]; /* what --without names */
@@ -40,6 +41,12 @@ static const struct option options[] = {
     {FLAG_ROW(struct request, real, "--real"),
      .about = "on PostgreSQL: once each, named ones that need no luck with the timing, or those "
               "that are NAMEd"},
+    {TEXT_ROW(struct request, shard, "--shard", "K/N"), .names = NAMES_OF_NOTHING,
+     .again = AGAIN_NEVER, .excludes = "--real",
+     .about =
+         "only every Nth of them, from the Kth on; assay merge puts shards together to what the "
+         "hunt is without it, and judges what takes all of them. Not with --base-seeds, of which "
+         "results have the sum alone"},
     {JOBS_ROW(struct request, HUNT_JOBS_MAX)},
     {JSON_ROW(struct request, ": one of type \"sabotage\" each, and a summary")},
     {OUT_ROW(struct request, "results and a report")},
@@ -58,12 +65,24 @@ static int read_strategies(struct request *request)
                : status;
 }
 
+static int read_shard(struct request *request)
+{
+    if (request->bases > 1) {
+        return cli_usage_error(
+            &cli_sabotage, "--shard and --base-seeds exclude each other: results have the first "
+                           "kill of a hunt, so that shards would not add up to it");
+    }
+    return one_run_shard(&cli_sabotage, request->shard, &request->part, &request->parts);
+}
+
 /* What the words of the request mean. */
 static int read_request(struct request *request)
 {
     int status = one_run_without(&cli_sabotage, &request->without, request->off, NULL);
     request->jobs = request->jobs == 0 ? cli_cores(HUNT_JOBS_MAX) : request->jobs;
-    return status == CLI_OK ? read_strategies(request) : status;
+    request->parts = 1;
+    status = status == CLI_OK ? read_strategies(request) : status;
+    return status == CLI_OK && request->shard != NULL ? read_shard(request) : status;
 }
 
 /* Asked for by its name, by the beginning of it, or by naming none. */
@@ -170,136 +189,13 @@ static void write_dispute(const struct trial *trial)
     }
 }
 
-struct summary {
-    size_t fates[PROTOCOLS_MAX][FATE_COUNT], all[FATE_COUNT];
-    size_t disputed;              /* hunts in which the sound engine broke a promise, too */
-    uint32_t kills[CLAUSE_COUNT]; /* sabotages that each promise found */
-    size_t toothless;             /* safe and live promises that report none by themselves */
-    size_t forestalled;           /* those that find one only once all others are switched off */
-};
-
-static bool must_kill(const struct clause *clause)
-{
-    return protocol_judges(clause->family) &&
-           (clause->kind == CLAUSE_KIND_SAFE || clause->kind == CLAUSE_KIND_LIVE);
-}
-
-static struct summary sum_up_all(const struct hunt *hunt)
-{
-    struct summary summary = {0};
-    for (size_t i = 0; i < hunt->count; i++) {
-        const struct trial *trial = &hunt->trials[i];
-        bool counted[CLAUSE_COUNT] = {false};
-        if (!trial->done) {
-            continue; /* interrupted before */
-        }
-        summary.fates[protocol_place(trial->sabotage.protocol)][hunt_fate(trial)]++;
-        summary.all[hunt_fate(trial)]++;
-        summary.disputed += hunt_dispute(trial) != NULL;
-        for (uint64_t b = 0; b < trial->bases; b++) {
-            if (trial->kills[b].found && !counted[trial->kills[b].breach.clause]) {
-                counted[trial->kills[b].breach.clause] = true;
-                summary.kills[trial->kills[b].breach.clause]++;
-            }
-        }
-    }
-    return summary;
-}
-
-/* The kill of its first base seed, if this promise reported it; NULL: it did not. */
-static const struct kill *report_of(const struct trial *trial, enum clause_id clause)
-{
-    const struct kill *kill = &trial->kills[0];
-    bool fits = kill->found && kill->way == KILL_BREACH && kill->breach.clause == clause;
-    return fits ? kill : NULL;
-}
-
-/* How many planted bugs this promise reported with the same words. */
-static size_t alike(const struct hunt *hunt, enum clause_id clause, const char *why)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < hunt->count; i++) {
-        const struct kill *kill = report_of(&hunt->trials[i], clause);
-        count += kill != NULL && strcmp(kill->breach.why, why) == 0;
-    }
-    return count;
-}
-
-/* Of what a promise found first, the bug that it is most likely to be there for: one that it
- * reports as it reports most others, and soonest. NULL: it found none. */
-static const struct trial *typical(const struct hunt *hunt, enum clause_id clause)
-{
-    const struct trial *best = NULL;
-    size_t most = 0;
-    for (size_t i = 0; i < hunt->count; i++) {
-        const struct kill *kill = report_of(&hunt->trials[i], clause);
-        size_t count = kill == NULL ? 0 : alike(hunt, clause, kill->breach.why);
-        if (count > most ||
-            (count > 0 && count == most && kill->schedules < best->kills[0].schedules)) {
-            best = &hunt->trials[i];
-            most = count;
-        }
-    }
-    return best;
-}
-
-static void write_alone(const struct request *request, enum clause_id clause,
-                        const struct kill *kill, const struct sabotage *by)
-{
-    json_t *line =
-        line_make(LINE_ALONE, line_clause(clause_get(clause)->id), line_is_found(kill->found));
-    if (kill->found) {
-        line_add(line, line_name(by->name), line_scenario(kill->scenario), line_seed(kill->seed),
-                 line_schedules(kill->schedules), line_why(kill->breach.why));
-    }
-    artefacts_line(request->results, line);
-}
-
-/* Every safe and live promise with all others switched off: what others always forestall is no
- * evidence that this one can fail. False: no memory. */
-static bool judge_alone(const struct request *request, const struct hunt *hunt,
-                        struct summary *summary)
-{
-    for (int c = 0; c < CLAUSE_COUNT; c++) {
-        enum clause_id clause = (enum clause_id)c;
-        if (!must_kill(clause_get(clause))) {
-            continue;
-        }
-        const struct trial *trial = typical(hunt, clause);
-        uint64_t enough = trial == NULL ? 0 : trial->kills[0].schedules;
-        const struct kill_hunting hunting = {
-            .base_seed = 1,
-            .schedules_max = (uint32_t)(enough > request->schedules ? enough : request->schedules),
-            .strategy = request->strategies[0]};
-        struct kill kill;
-        struct sabotage by;
-        if (!kill_by_itself(clause, trial == NULL ? NULL : &trial->sabotage, &hunting, &kill,
-                            &by)) {
-            return false;
-        }
-        write_alone(request, clause, &kill, &by);
-        summary->forestalled += kill.found && summary->kills[c] == 0;
-        summary->toothless += !kill.found;
-        if (!kill.found && !request->json) {
-            printf("%s reports no planted bug by itself\n", clause_get(clause)->id);
-        }
-    }
-    return true;
-}
-
 /* Whether every promise had its chance: all sabotages, all promises on. */
 static bool is_whole(const struct request *request)
 {
     return request->names.count == 0 && request->without.count == 0 && request->strategy_count == 1;
 }
 
-static bool too_many_not_shown(const struct summary *summary)
-{
-    size_t listed = summary->all[FATE_EQUIVALENT] + summary->all[FATE_NOT_SHOWN];
-    return 100 * summary->all[FATE_NOT_SHOWN] > EQUIVALENCE_NOT_SHOWN_PERCENT * listed;
-}
-
-static void write_protocols(const struct summary *summary)
+static void write_protocols(const struct sabotage_sum *summary)
 {
     printf("\n\n%-10s %6s %17s %10s %9s %20s\n", "protocol", "found", "shown equivalent",
            "not shown", "survived", "wrongly equivalent");
@@ -320,11 +216,11 @@ static void write_protocols(const struct summary *summary)
 }
 
 static void sabotage_write_summary(const struct request *request, const struct hunt *hunt,
-                                   const struct summary *summary)
+                                   const struct sabotage_sum *summary)
 {
     printf("\npromises, and how many sabotages each found first:\n");
     for (int c = 0, column = 0; c < CLAUSE_COUNT; c++) {
-        bool expected = is_whole(request) && must_kill(clause_get((enum clause_id)c));
+        bool expected = is_whole(request) && sabotage_sum_must_kill(clause_get((enum clause_id)c));
         if (expected || summary->kills[c] > 0) {
             printf("  %-7s %3" PRIu32 "%s", clause_get((enum clause_id)c)->id, summary->kills[c],
                    ++column % 8 == 0 ? "\n" : "");
@@ -346,44 +242,6 @@ static void sabotage_write_summary(const struct request *request, const struct h
                summary->toothless, summary->forestalled);
     }
     putchar('\n');
-}
-
-static json_t *protocols_json(const struct summary *summary)
-{
-    json_t *protocols = json_object();
-    for (size_t p = 0; p < protocol_count(); p++) {
-        const size_t *fates = summary->fates[p];
-        json_object_set_new(protocols, protocol_at(p)->name,
-                            json_pack("{s:I, s:I, s:I, s:I, s:I}", "found",
-                                      (json_int_t)fates[FATE_FOUND], "equivalent",
-                                      (json_int_t)fates[FATE_EQUIVALENT], "not_shown",
-                                      (json_int_t)fates[FATE_NOT_SHOWN], "survived",
-                                      (json_int_t)fates[FATE_SURVIVED], "wrongly_equivalent",
-                                      (json_int_t)fates[FATE_NOT_EQUIVALENT]));
-    }
-    return protocols;
-}
-
-static void write_summary_line(const struct request *request, const struct hunt *hunt,
-                               const struct summary *summary)
-{
-    json_t *kills = json_object();
-    for (int c = 0; c < CLAUSE_COUNT; c++) {
-        if (must_kill(clause_get((enum clause_id)c)) || summary->kills[c] > 0) {
-            json_object_set_new(kills, clause_get((enum clause_id)c)->id,
-                                json_integer((json_int_t)summary->kills[c]));
-        }
-    }
-    const size_t *fates = summary->all;
-    artefacts_line(request->results,
-                   line_make(LINE_SABOTAGE_SUMMARY, line_every_sabotage(is_whole(request)),
-                             line_sabotages(hunt->count), line_found(fates[FATE_FOUND]),
-                             line_equivalents(fates[FATE_EQUIVALENT]),
-                             line_not_shown(fates[FATE_NOT_SHOWN]),
-                             line_survived(fates[FATE_SURVIVED]),
-                             line_wrongly_equivalent(fates[FATE_NOT_EQUIVALENT]),
-                             line_sound_breaks(summary->disputed), line_kills(kills),
-                             line_protocols(protocols_json(summary))));
 }
 
 /* ---- two strategies side by side ------------------------------------------------------------- */
@@ -429,13 +287,13 @@ static void write_pairs(const struct request *request, const struct hunt *hunt)
 }
 
 static void write_all(const struct request *request, const struct hunt *hunt,
-                      const struct summary *summary)
+                      const struct sabotage_asked *asked, const struct sabotage_sum *summary)
 {
+    bool tells = !request->json && request->strategy_count < 2;
     if (!request->json && request->strategy_count == 2) {
         write_pairs(request, hunt);
-        return;
     }
-    if (!request->json) {
+    if (tells) {
         printf("%-40s %-7s %-9s %5s", "sabotage", "clause", "oracle",
                request->bases > 1 ? "median" : "runs");
         printf("%s  %-12s %s\n", request->bases > 1 ? "  most" : "", "scenario", "why");
@@ -443,49 +301,81 @@ static void write_all(const struct request *request, const struct hunt *hunt,
     for (size_t i = 0; i < hunt->count; i++) {
         if (hunt->trials[i].done) {
             artefacts_line(request->results, hunt_line(&hunt->trials[i]));
-            if (!request->json) {
+            if (tells) {
                 write_trial(request, &hunt->trials[i]);
             }
         }
     }
-    write_summary_line(request, hunt, summary);
-    for (size_t i = 0; i < hunt->count && !request->json; i++) {
+    artefacts_line(request->results, sabotage_sum_line(asked, hunt, summary));
+    for (size_t i = 0; i < hunt->count && tells; i++) {
         write_dispute(&hunt->trials[i]);
     }
-    if (!request->json) {
+    if (tells) {
         sabotage_write_summary(request, hunt, summary);
     }
 }
 
-static int hunt_and_tell(const struct request *request, struct hunt *hunt)
+/* The bugs that are asked for, each with every strategy; of a shard, its share of these. */
+static void list_trials(const struct request *request, struct hunt *hunt)
 {
+    uint64_t number = 0;
     for (size_t i = 0; i < sabotage_count(); i++) {
         struct sabotage sabotage;
         sabotage_get(i, &sabotage);
         for (size_t s = 0; is_wanted(request, &sabotage) && s < request->strategy_count; s++) {
-            /* what nobody can see takes no number of schedules that could be measured */
-            hunt->trials[hunt->count++] =
-                (struct trial){.sabotage = sabotage,
-                               .strategy = request->strategies[s],
-                               .bases = sabotage.equivalent == NULL ? request->bases : 1};
+            if (number++ % request->parts == request->part) {
+                /* what nobody can see takes no number of schedules that could be measured */
+                hunt->trials[hunt->count++] =
+                    (struct trial){.sabotage = sabotage,
+                                   .strategy = request->strategies[s],
+                                   .bases = sabotage.equivalent == NULL ? request->bases : 1};
+            }
         }
     }
+}
+
+/* What takes every hunt: a shard leaves it to assay merge. False: no memory. */
+static bool judge_alone(const struct request *request, const struct hunt *hunt,
+                        const struct sabotage_asked *asked, struct sabotage_sum *summary)
+{
+    size_t i;
+    json_t *line;
+    if (!asked->whole || request->shard != NULL || hunt->done < hunt->count) {
+        return true;
+    }
+    json_t *lines = sabotage_sum_alone(asked, hunt, summary);
+    json_array_foreach(lines, i, line)
+    {
+        artefacts_line(request->results, json_incref(line));
+        if (!request->json && !line_get_is_found(line)) {
+            printf("%s reports no planted bug by itself\n", line_get_clause(line));
+        }
+    }
+    json_decref(lines);
+    return lines != NULL;
+}
+
+static int hunt_and_tell(const struct request *request, struct hunt *hunt)
+{
+    const struct sabotage_asked asked = {.whole = is_whole(request),
+                                         .shard = request->shard != NULL,
+                                         .part = request->part,
+                                         .parts = request->parts,
+                                         .schedules = request->schedules,
+                                         .strategy = request->strategies[0]};
+    list_trials(request, hunt);
     if (!hunt_all(hunt)) {
         return cli_no_memory(&cli_sabotage);
     }
-    struct summary summary = sum_up_all(hunt);
-    if (is_whole(request) && hunt->done == hunt->count && !judge_alone(request, hunt, &summary)) {
+    struct sabotage_sum summary = sabotage_sum_of(hunt);
+    if (!judge_alone(request, hunt, &asked, &summary)) {
         return cli_no_memory(&cli_sabotage);
     }
-    write_all(request, hunt, &summary);
-    bool missed = summary.all[FATE_SURVIVED] + summary.all[FATE_NOT_EQUIVALENT] > 0 ||
-                  (is_whole(request) && (summary.toothless > 0 || too_many_not_shown(&summary)));
+    write_all(request, hunt, &asked, &summary);
     if (hunt->done < hunt->count && !request->json) {
         printf("interrupted after %zu of %zu\n", hunt->done, hunt->count);
     }
-    return summary.disputed > 0                 ? CLI_BROKEN
-           : missed || hunt->done < hunt->count ? CLI_INCOMPLETE
-                                                : CLI_OK;
+    return sabotage_sum_status(&asked, hunt, &summary);
 }
 
 /* On PostgreSQL the schedule is not drawn, so only those are hunted that break a promise in every

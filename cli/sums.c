@@ -38,6 +38,28 @@ struct sums_hash sums_hash_file(const char *path)
     return hash;
 }
 
+json_t *sums_sessions(const char *text, size_t length)
+{
+    static const char begin[] = "{\"type\":\"begin\"";
+    json_t *hashes = json_array();
+    const char *end = text + length, *first = NULL;
+    for (const char *line = text; line < end;) {
+        const char *next = memchr(line, '\n', (size_t)(end - line));
+        bool begins =
+            (size_t)(end - line) > strlen(begin) && memcmp(line, begin, strlen(begin)) == 0;
+        if (begins && first != NULL) {
+            json_array_append_new(hashes,
+                                  json_string(sums_hash(first, (size_t)(line - first)).text));
+        }
+        first = begins ? line : first;
+        line = next == NULL ? end : next + 1;
+    }
+    if (first != NULL) {
+        json_array_append_new(hashes, json_string(sums_hash(first, (size_t)(end - first)).text));
+    }
+    return hashes;
+}
+
 /* ---- where ----------------------------------------------------------------------------------- */
 
 static bool is_folder(const char *path)

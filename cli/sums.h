@@ -11,6 +11,7 @@
 #include "model/error.h"
 #include "reports/artefacts.h"
 
+#include <jansson.h>
 #include <stddef.h>
 
 #define SUMS_NAME "SHA256SUMS"
@@ -22,6 +23,10 @@ struct sums_hash {
 };
 struct sums_hash sums_hash(const char *bytes, size_t length);
 struct sums_hash sums_hash_file(const char *path);
+
+/* A list of the hashes of the sessions in the text of results.jsonl, each of its lines from its "begin"
+ * on. */
+json_t *sums_sessions(const char *text, size_t length);
 
 /* Where the page, its evidence and the sums lie. */
 struct sums_place {

@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/results.h"
 #include "cli/run_options.h"
+#include "cli/sweep_counts.h"
 #include "reports/line.h"
 #include "verify/counts.h"
 #include "verify/interrupt.h"
@@ -15,11 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const side_names[SWEEP_SIDES] = {"before begin", "before commit",
-                                                    "after commit"};
-
 struct request {
-    const char *scenario, *sabotage, *out;
+    const char *scenario, *sabotage, *shard, *out;
     uint64_t seed, depth;
     bool json, expect_finding;
 };
@@ -29,6 +27,11 @@ static const struct option options[] = {
     {SEED_ROW(struct request)},
     {COUNTED_ROW(struct request, depth, "--depth", "D", 1, SWEEP_DEPTH_MAX), .usual = 1,
      .about = "crashes in one run"},
+    {TEXT_ROW(struct request, shard, "--shard", "K/N"), .names = NAMES_OF_NOTHING,
+     .again = AGAIN_NEVER,
+     .about =
+         "only every Nth point at depth 1, from the Kth on, with all below it; assay merge puts "
+         "shards together to what the sweep is without it"},
     {SABOTAGE_ROW(struct request)},
     {EXPECT_FINDING_ROW(struct request)},
     {JSON_ROW(struct request, ": one of type \"sweep\"")},
@@ -37,35 +40,14 @@ static const struct option options[] = {
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
-static uint64_t fired_at(const struct sweep_report *report, int bundle, int side)
-{
-    uint64_t sum = 0;
-    for (int depth = 0; depth < SWEEP_DEPTH_MAX; depth++) {
-        sum += report->by_bundle[depth][bundle][side];
-    }
-    return sum;
-}
-
-static uint64_t fired_in(const struct sweep_report *report, int side)
-{
-    uint64_t sum = 0;
-    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
-        sum += fired_at(report, b, side);
-    }
-    return sum;
-}
-
-static uint64_t fired(const struct sweep_report *report)
-{
-    return fired_in(report, 0) + fired_in(report, 1) + fired_in(report, 2);
-}
-
 static void write_table(const struct sweep_report *report)
 {
-    printf("%-14s %14s %14s %14s\n", "crashed at", side_names[0], side_names[1], side_names[2]);
+    printf("%-14s %14s %14s %14s\n", "crashed at", sweep_side_names[0], sweep_side_names[1],
+           sweep_side_names[2]);
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
-        const uint64_t row[SWEEP_SIDES] = {fired_at(report, b, 0), fired_at(report, b, 1),
-                                           fired_at(report, b, 2)};
+        const uint64_t row[SWEEP_SIDES] = {sweep_fired_at(report, b, 0),
+                                           sweep_fired_at(report, b, 1),
+                                           sweep_fired_at(report, b, 2)};
         if (row[0] + row[1] + row[2] > 0) {
             printf("%-14s %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n",
                    bundle_name_text((enum bundle_name)b), row[0], row[1], row[2]);
@@ -83,65 +65,89 @@ static void sweep_write_summary(const struct request *request, const struct swee
     }
     printf("\n%" PRIu64 " runs, %" PRIu64 " steps, %" PRIu64 " crashes fired, digest %016" PRIx64
            ": %s\n",
-           report->runs, report->steps, fired(report), report->digest,
+           report->runs, report->steps, sweep_fired(report), report->digest,
            report->broken     ? "a promise was broken"
            : interrupt_seen() ? "interrupted; every promise held so far"
                               : "every promise held");
 }
 
-/* [["Step 1", "before begin", 1, 369], ...] */
-static json_t *points_json(const struct sweep_report *report)
+/* A sweep as it goes, and what was counted when the last block ended. */
+struct sweeping {
+    const struct request *request;
+    struct artefacts *results;
+    struct run *run;
+    struct sweep_share share;
+    struct live live;
+    struct sweep_report before;
+    uint64_t evaluated[CLAUSE_COUNT], seen[COVER_COUNT];
+};
+
+static void subtract(uint64_t *now, const uint64_t *before, size_t count)
 {
-    json_t *list = json_array();
-    for (int depth = 0; depth < SWEEP_DEPTH_MAX; depth++) {
-        for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
-            for (int side = 0; side < SWEEP_SIDES; side++) {
-                uint64_t count = report->by_bundle[depth][b][side];
-                if (count > 0) {
-                    json_array_append_new(
-                        list, json_pack("[s, s, i, I]", bundle_name_text((enum bundle_name)b),
-                                        side_names[side], depth + 1, (json_int_t)count));
-                }
-            }
-        }
+    for (size_t i = 0; i < count; i++) {
+        now[i] -= before[i];
     }
-    return list;
 }
 
-static void write_line(const struct request *request, struct artefacts *results,
-                       const struct run *run, const struct sweep_report *report)
+/* What a block counted by itself: assay merge adds blocks up to the first that broke a promise. */
+static void write_block(void *context, uint64_t block, const struct sweep_report *report,
+                        uint64_t digest)
 {
+    struct sweeping *sweeping = context;
+    const struct oracle *oracle = &sweeping->run->oracle;
+    struct sweep_report of = *report;
+    uint64_t evaluated[CLAUSE_COUNT], seen[COVER_COUNT];
+    memcpy(evaluated, oracle->evaluated, sizeof evaluated);
+    memcpy(seen, oracle->seen, sizeof seen);
+    subtract(evaluated, sweeping->evaluated, CLAUSE_COUNT);
+    subtract(seen, sweeping->seen, COVER_COUNT);
+    subtract(of.points, sweeping->before.points, SWEEP_DEPTH_MAX);
+    subtract(of.by_bundle[0][0], sweeping->before.by_bundle[0][0],
+             sizeof of.by_bundle / sizeof(uint64_t));
+    artefacts_line(
+        sweeping->results,
+        line_make(LINE_SWEEP_BLOCK, line_block(block),
+                  line_runs(report->runs - sweeping->before.runs),
+                  line_points(sweep_points(of.points, sweeping->request->depth)),
+                  line_steps(report->steps - sweeping->before.steps), line_digest(digest),
+                  line_is_broken(report->broken), line_crash_points(sweep_crash_points(&of)),
+                  line_evaluated(counts_evaluated(evaluated)), line_seen(counts_seen(seen))));
+    sweeping->before = *report;
+    memcpy(sweeping->evaluated, oracle->evaluated, sizeof evaluated);
+    memcpy(sweeping->seen, oracle->seen, sizeof seen);
+}
+
+static void write_line(const struct sweeping *sweeping, const struct sweep_report *report)
+{
+    const struct request *request = sweeping->request;
+    const struct run *run = sweeping->run;
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, request->seed);
-    json_t *points = json_array(), *kinds = json_object();
-    for (unsigned d = 0; d < request->depth; d++) {
-        json_array_append_new(points, json_integer((json_int_t)report->points[d]));
-    }
-    for (int side = 0; side < SWEEP_SIDES; side++) {
-        json_object_set_new(kinds, fault_get(sweep_sides[side])->name,
-                            json_integer((json_int_t)fired_in(report, side)));
-    }
     json_t *line = line_make(
         LINE_SWEEP, line_scenario(request->scenario), line_seed_digits(seed),
         line_sabotage(request->sabotage), line_transactions(report->transactions),
-        line_points(points), line_runs(report->runs), line_steps(report->steps),
-        line_crashes(fired(report)), line_digest(report->digest), line_is_broken(report->broken),
+        line_points(sweep_points(report->points, request->depth)), line_runs(report->runs),
+        line_steps(report->steps), line_crashes(sweep_fired(report)), line_digest(report->digest),
+        line_is_broken(report->broken),
         line_clause(report->broken ? clause_get(report->breach.breach.clause)->id : NULL),
         line_complete(!interrupt_seen()), line_depth(request->depth));
     counts_form(line, run->scenario);
-    line_add(line, line_protocol(run->scenario->protocol->name), line_fired(kinds),
-             line_crash_points(points_json(report)),
+    line_add(line, line_protocol(run->scenario->protocol->name),
+             line_fired(sweep_fired_kinds(report)), line_crash_points(sweep_crash_points(report)),
              line_evaluated(counts_evaluated(run->oracle.evaluated)),
              line_seen(counts_seen(run->oracle.seen)));
-    artefacts_line(results, line);
+    if (request->shard != NULL) {
+        line_add(line, line_shard(sweeping->share.part + 1), line_shards(sweeping->share.parts));
+    }
+    artefacts_line(sweeping->results, line);
 }
 
 static bool sweep_show_progress(void *context, const struct sweep_report *report)
 {
-    struct live *live = context;
+    struct live *live = &((struct sweeping *)context)->live;
     if (live_is_due(live)) {
         live_say(live, "%" PRIu64 " runs, %.0f runs/s, %" PRIu64 " crashes", report->runs,
-                 (double)report->runs / live_seconds(live), fired(report));
+                 (double)report->runs / live_seconds(live), sweep_fired(report));
     }
     return !interrupt_seen();
 }
@@ -185,11 +191,23 @@ static void sweep_tell(const struct request *request, struct schedule *schedule,
 static int sweep_it(const struct request *request, struct schedule *schedule, struct run *run,
                     struct artefacts *results)
 {
+    static struct sweeping sweeping; /* too large for the stack */
     struct sweep_report report;
-    struct live live = live_begin();
-    bool done =
-        sweep(run, request->seed, (unsigned)request->depth, &report, sweep_show_progress, &live);
-    live_end(&live);
+    sweeping = (struct sweeping){
+        .request = request, .results = results, .run = run, .share = {.parts = 1}};
+    if (request->shard != NULL) {
+        one_run_shard(&cli_sweep, request->shard, &sweeping.share.part, &sweeping.share.parts);
+        sweeping.share.done = write_block;
+        if (sweeping.share.part != 0) { /* the first counts the reference run, of run_make */
+            memset(run->oracle.evaluated, 0, sizeof run->oracle.evaluated);
+            memset(run->oracle.seen, 0, sizeof run->oracle.seen);
+        }
+        sweeping.share.context = &sweeping;
+    }
+    sweeping.live = live_begin();
+    bool done = sweep_share(run, request->seed, (unsigned)request->depth, &sweeping.share, &report,
+                            sweep_show_progress, &sweeping);
+    live_end(&sweeping.live);
     if (!done && !interrupt_seen()) {
         return cli_no_memory(&cli_sweep);
     }
@@ -197,7 +215,7 @@ static int sweep_it(const struct request *request, struct schedule *schedule, st
         fputs("assay sweep: the simulated store was full; nothing is said\n", stderr);
         return CLI_INCOMPLETE;
     }
-    write_line(request, results, run, &report);
+    write_line(&sweeping, &report);
     if (report.broken) {
         record(run, schedule, &report);
         sweep_tell(request, schedule, results);
@@ -243,8 +261,12 @@ static int sweep_loaded(const struct request *request, struct schedule *schedule
 static int sweep_asked(void *asked, struct schedule *schedule)
 {
     const struct request *request = asked;
+    uint64_t part, parts;
     int status =
-        load_drawn(&cli_sweep, request->scenario, request->seed, request->sabotage, schedule);
+        request->shard == NULL ? CLI_OK : one_run_shard(&cli_sweep, request->shard, &part, &parts);
+    status = status != CLI_OK ? status
+                              : load_drawn(&cli_sweep, request->scenario, request->seed,
+                                           request->sabotage, schedule);
     return status == CLI_OK ? sweep_loaded(request, schedule) : status;
 }
 

@@ -124,7 +124,8 @@ static void check_builds(struct checking *checking, const struct evidence *evide
 }
 
 /* The page that this program makes of the evidence, down to its seal. */
-static void check_made_again(struct checking *checking, const struct evidence *evidence)
+static void check_made_again(struct checking *checking, const struct evidence *evidence,
+                             const json_t *hashes)
 {
     static struct sign_off page;
     char *text = NULL;
@@ -135,6 +136,7 @@ static void check_made_again(struct checking *checking, const struct evidence *e
         return;
     }
     sign_off_make(&page, evidence);
+    page.hashes = hashes;
     snprintf(page.sums, sizeof page.sums, "%s",
              sums_hash(checking->sums, checking->sums_length).text);
     sign_off_write(out, FORMAT_MARKDOWN, &page);
@@ -160,7 +162,9 @@ static void check_evidence(struct checking *checking)
         evidence_end(&evidence);
         check_builds(checking, &evidence);
         if (checking->is_self && checking->sealed > 0 && checking->sums != NULL) {
-            check_made_again(checking, &evidence);
+            json_t *hashes = sums_sessions(text, length);
+            check_made_again(checking, &evidence, hashes);
+            json_decref(hashes);
         }
     }
     evidence_free(&evidence);

@@ -252,13 +252,19 @@ static void print_sum(const struct wire_tell *tell, const struct probe_result *r
         printf(", %zu failed (%s)", result->failed, result->failed_text);
     }
     printf(": %zu finding%s", new, new == 1 ? "" : "s");
-    printf(known > 0 ? ", %zu known" : "", known);
-    printf(refused > 0 ? ", %zu not confirmed" : "", refused);
-    printf(result->deaths > 0 ? "; in %u runs a worker ended by itself after a fault and was "
-                                "started again"
-                              : "",
-           result->deaths);
-    printf(result->end == PROBE_INTERRUPTED ? "; interrupted" : "");
+    if (known > 0) {
+        printf(", %zu known", known);
+    }
+    if (refused > 0) {
+        printf(", %zu not confirmed", refused);
+    }
+    if (result->deaths > 0) {
+        printf("; in %u runs a worker ended by itself after a fault and was started again",
+               result->deaths);
+    }
+    if (result->end == PROBE_INTERRUPTED) {
+        printf("; interrupted");
+    }
     printf(result->end == PROBE_OUT_OF_TIME ? "; out of time: %zu of %zu runs were planned and not "
                                               "made\n"
                                             : "\n",

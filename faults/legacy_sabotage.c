@@ -231,7 +231,6 @@ static const struct sabotage_shape shapes[] = {
 
 static const struct sabotage_reason equivalents[] = {
     {"legacy.create-job/repeat", "the integer is there, and is left alone"},
-    {"legacy.claim/repeat", "the first claim lapses, and its message comes again"},
     {"legacy.clean-up/repeat", "there is nothing left to clean up"},
     {"legacy.work/repeat", "what is saved twice is saved"},
     {"legacy.work/drop/save.2", INSERTED_WITH},

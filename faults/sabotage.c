@@ -362,6 +362,7 @@ static void ack_first(const struct sabotage *sabotage, struct sabotage_memory *m
     int64_t *p = bundle_append(bundle, PRIMITIVE_ACK, CALL_REQUIRE, 0);
     p[0] = message[0];
     p[1] = message[1 + MESSAGE_EPOCH];
+    p[2] = message[1 + MESSAGE_CONTENT];
 }
 
 static bool changes_work(const struct sabotage *sabotage)

@@ -449,7 +449,7 @@ void activity_worker_take(struct activity_worker *worker, const struct activity_
 static void append_ack(const struct activity_worker *worker, struct bundle *next)
 {
     BUNDLE_CALL(next, PRIMITIVE_ACK, CALL_REQUIRE, 0, worker->message[0],
-                column(worker, MESSAGE_EPOCH));
+                column(worker, MESSAGE_EPOCH), column(worker, MESSAGE_CONTENT));
 }
 
 /* What merged bundles end with, unless the worker has something to go on with. */

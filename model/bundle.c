@@ -34,6 +34,7 @@ static const char *const refusal_texts[REFUSAL_COUNT] = {
     [REFUSED_SUPERSEDED] = "the decision is superseded",
     [REFUSED_BLOCKED] = "a dependency is not complete",
     [REFUSED_UNSIGNED] = "no change set that the executor signed",
+    [REFUSED_SWEPT] = "no request that stands still",
     [REFUSED_HALTED] = "Stage1 has failed",
     [REFUSED_STALE] = "overtaken",
     [REFUSED_ILLEGAL] = "an illegal transition",

@@ -110,6 +110,20 @@ struct outcome {
     int64_t message[1 + MESSAGE_COLUMNS]; /* CLAIM: the message, key first */
 };
 
+/* A transaction begins: nothing has missed yet, and nothing is returned. */
+static inline void outcome_begin(struct outcome *outcome, int64_t now)
+{
+    outcome->kind = OUTCOME_COMMITTED;
+    outcome->refusal = REFUSED_NOTHING;
+    outcome->aborted = ABORT_NONE;
+    outcome->skipped = 0;
+    outcome->now = now;
+    outcome->message[0] = 0;
+    /* in two halves, which the compilers store straight away: the whole becomes a slow loop */
+    memset(&outcome->values[0], 0, sizeof outcome->values / 2);
+    memset(&outcome->values[BUNDLE_VALUES_MAX / 2], 0, sizeof outcome->values / 2);
+}
+
 static inline void bundle_begin(struct bundle *bundle, enum bundle_name name)
 {
     bundle->name = (uint8_t)name;

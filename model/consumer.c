@@ -37,7 +37,7 @@ bool consumer_next(const struct consumer *consumer, int64_t timeout, struct bund
         BUNDLE_CALL(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0, timeout);
     } else {
         BUNDLE_CALL(next, PRIMITIVE_ACK, CALL_REQUIRE, 0, consumer->message[0],
-                    consumer->message[1 + MESSAGE_EPOCH]);
+                    consumer->message[1 + MESSAGE_EPOCH], consumer->message[1 + MESSAGE_CONTENT]);
     }
     return true;
 }

@@ -378,7 +378,7 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
     case FLOW_STEP_ACK:
         bundle_begin(next, BUNDLE_ACK);
         BUNDLE_CALL(next, PRIMITIVE_ACK, CALL_REQUIRE, 0, worker->message[0],
-                    worker->message[1 + MESSAGE_EPOCH]);
+                    worker->message[1 + MESSAGE_EPOCH], worker->message[1 + MESSAGE_CONTENT]);
         break;
     }
     CHECK_ALL(flow_bundle_check(next));

@@ -336,7 +336,7 @@ static void next_publish(const struct legacy_worker *worker, const struct legacy
 static void append_ack(const struct legacy_worker *worker, struct bundle *next)
 {
     BUNDLE_CALL(next, PRIMITIVE_ACK, CALL_REQUIRE, 0, worker->message[0],
-                column(worker, MESSAGE_EPOCH));
+                column(worker, MESSAGE_EPOCH), column(worker, MESSAGE_CONTENT));
 }
 
 static void next_escalate(const struct legacy_worker *worker, struct bundle *next)

@@ -241,6 +241,7 @@ static void mark(const struct pipeline_worker *worker, const struct rules *rules
     int64_t entry = column(worker, REQUEST_ENTRY);
     const struct pipeline_entry *plan = plan_of(rules, node);
     bundle_begin(next, BUNDLE_MARK);
+    BUNDLE_CALL(next, PRIMITIVE_NEED_NEW, CALL_UNLESS_DONE, 0, entry); /* reads before it writes */
     BUNDLE_CALL_OF(next, plan->flaw == FLAW_NO_PAYLOAD ? PRIMITIVE_ADD_NULL : PRIMITIVE_ADD_ENTRY,
                    CALL_REQUIRE, 0, entry, ENTRY_WORK, STATUS_MARKED, key_of(batch, node),
                    column(worker, REQUEST_SOURCE), batch);
@@ -254,7 +255,7 @@ static void mark(const struct pipeline_worker *worker, const struct rules *rules
                                                                      : PIPELINE_ENTRIES_MAX));
     }
     BUNDLE_CALL(next, PRIMITIVE_LOG_SWEEP, CALL_REQUIRE, 0, identity_mint(entry, IDENTITY_SWEEP),
-                entry, PHASE_MARK, SWEEP_MARKED);
+                entry, PHASE_MARK, SWEEP_MARKED, 0);
 }
 
 static void review(const struct pipeline_worker *worker, struct bundle *next)
@@ -395,18 +396,17 @@ static void read_back(const struct pipeline_worker *worker, struct bundle *next)
                    column(worker, REQUEST_ROW));
 }
 
-/* A stop is a sweep pass of its own: its row stays (CUT-19). The same stop twice is one row. */
-static void log_stop(const struct pipeline_worker *worker, struct bundle *next)
+/* A row of the sweep log about the request; `number` tells the stops of one request apart. */
+static void log_sweep(const struct pipeline_worker *worker, struct bundle *next,
+                      enum call_mode mode, enum sweep_reason why, int64_t number)
 {
-    if (worker->why == SWEEP_MARKED) {
-        return;
-    }
-    BUNDLE_CALL(next, PRIMITIVE_LOG_SWEEP, CALL_PLAIN, 0,
-                identity_mint(worker->message[0], IDENTITY_NOTE + worker->why),
-                column(worker, REQUEST_ENTRY), column(worker, REQUEST_PHASE), worker->why);
+    int64_t note = identity_mint(worker->message[0], IDENTITY_NOTE + why);
+    BUNDLE_CALL(next, PRIMITIVE_LOG_SWEEP, mode, 0, identity_mint(note, number),
+                column(worker, REQUEST_ENTRY), column(worker, REQUEST_PHASE), why,
+                worker->message[0]);
 }
 
-/* The next MARK of the batch is asked for whatever became of this one. */
+/* The next MARK of the batch is asked for in every case. */
 static void follow_mark(const struct pipeline_worker *worker, const struct rules *rules,
                         struct bundle *next)
 {
@@ -462,22 +462,107 @@ static void follow(const struct pipeline_worker *worker, const struct rules *rul
     }
 }
 
-static void let_go(const struct pipeline_worker *worker, const struct rules *rules,
-                   struct bundle *next)
+/* A stop for people is a sweep pass of its own: its row stays (CUT-19). The same twice is one
+ * row. */
+static void build_hand_on(const struct pipeline_worker *worker, const struct rules *rules,
+                          struct bundle *next)
 {
-    bool done = worker->state == PIPELINE_HAND_ON;
-    bundle_begin(next, done ? BUNDLE_HAND_ON : BUNDLE_PUT_BACK);
-    int64_t key = worker->message[0], epoch = column(worker, MESSAGE_EPOCH);
-    if (done) {
-        BUNDLE_CALL(next, PRIMITIVE_ACK, CALL_REQUIRE, 0, key, epoch);
-    } else {
-        BUNDLE_CALL(next, PRIMITIVE_PUT_BACK, CALL_REQUIRE, 0, key, epoch, rules->put_back);
+    bundle_begin(next, BUNDLE_HAND_ON);
+    BUNDLE_CALL(next, PRIMITIVE_ACK, CALL_REQUIRE, 0, worker->message[0],
+                column(worker, MESSAGE_EPOCH), column(worker, MESSAGE_CONTENT));
+    if (worker->why != SWEEP_MARKED) {
+        log_sweep(worker, next, CALL_PLAIN, (enum sweep_reason)worker->why, 0);
     }
-    log_stop(worker, next);
-    if (done) {
-        follow(worker, rules, next);
+    follow(worker, rules, next);
+}
+
+/* The entry is as it was, and the request stands still until a sweep passes (PI4). */
+static void build_stop(const struct pipeline_worker *worker, struct bundle *next)
+{
+    bundle_begin(next, BUNDLE_STOP);
+    BUNDLE_CALL(next, PRIMITIVE_STOP, CALL_REQUIRE, 0, worker->message[0],
+                column(worker, MESSAGE_EPOCH), column(worker, REQUEST_STOPS), worker->stops,
+                PROTOCOL_NEVER);
+    log_sweep(worker, next, CALL_REQUIRE, SWEEP_EXHAUSTED, worker->stops);
+}
+
+/* ---- the sweep ------------------------------------------------------------------------------- */
+
+/* What FIND_STOPPED returns. */
+enum { FOUND_KEY, FOUND_PHASE, FOUND_ENTRY, FOUND_STOPS, FOUND_BATCH, FOUND_NODE };
+#define STOPS_ANY INT64_MAX /* above every number of stops */
+
+/* One pass: a row of the log, and the phase is asked for again; or it is for people, and what
+ * follows a MARK is asked for in every case (E-CUT-21). */
+static void build_pass(const struct pipeline_worker *sweep, const struct rules *rules,
+                       struct bundle *next)
+{
+    int64_t stops = column(sweep, REQUEST_STOPS);
+    bool again = stops < RULES_OF(rules, pipeline_rules)->passes;
+    bundle_begin(next, BUNDLE_SWEEP);
+    if (again) {
+        BUNDLE_CALL(next, PRIMITIVE_ASK_AGAIN, CALL_REQUIRE, 0, sweep->message[0], stops,
+                    rules->put_back);
+    } else {
+        BUNDLE_CALL(next, PRIMITIVE_GIVE_UP, CALL_REQUIRE, 0, sweep->message[0], stops);
+    }
+    log_sweep(sweep, next, CALL_REQUIRE, again ? SWEEP_AGAIN : SWEEP_GIVEN_UP, stops);
+    if (!again) {
+        follow(sweep, rules, next); /* as after a phase that was not done */
     }
 }
+
+static void next_of_sweep(struct actor *actor, const struct rules *rules, struct bundle *next)
+{
+    const struct pipeline_worker *sweep = ACTOR_IS(actor, pipeline_worker);
+    if (sweep->state == PIPELINE_PASS) {
+        build_pass(sweep, rules, next);
+        return;
+    }
+    bundle_begin(next, BUNDLE_SWEEP_LOOK);
+    BUNDLE_CALL(next, PRIMITIVE_FIND_STOPPED, CALL_PLAIN, 0, STOPS_ANY);
+}
+
+/* A sweep that was not told how its pass ended looks again: what was done no longer stands. */
+static void take_of_sweep(struct actor *actor, const struct rules *rules,
+                          const struct outcome *last)
+{
+    struct pipeline_worker *sweep = ACTOR_IS(actor, pipeline_worker);
+    struct pipeline_worker found = {.state = PIPELINE_IDLE};
+    (void)rules;
+    if (sweep->state == PIPELINE_IDLE && last->kind == OUTCOME_COMMITTED &&
+        last->values[FOUND_KEY] != 0) {
+        found.state = PIPELINE_PASS;
+        found.message[0] = last->values[FOUND_KEY];
+        found.message[1 + REQUEST_PHASE] = last->values[FOUND_PHASE];
+        found.message[1 + REQUEST_ENTRY] = last->values[FOUND_ENTRY];
+        found.message[1 + REQUEST_STOPS] = last->values[FOUND_STOPS];
+        found.message[1 + REQUEST_BATCH] = last->values[FOUND_BATCH];
+        found.message[1 + REQUEST_NODE] = last->values[FOUND_NODE];
+    }
+    *sweep = found;
+}
+
+/* As soon as a request stands still: how long it waits is for the pass to say. */
+static int64_t due_of_sweep(const struct actor *actor, const struct rules *rules,
+                            const struct glance *glance)
+{
+    (void)rules;
+    const struct rows *rows = glance->rows;
+    if (ACTOR_IS(actor, pipeline_worker)->state != PIPELINE_IDLE) {
+        return glance->now;
+    }
+    for (uint32_t slot = 0; slot < rows->table[TABLE_SWEEP_LOG].used; slot++) {
+        uint32_t stopped =
+            row_find(rows, TABLE_MESSAGE, row_get(rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_REQUEST));
+        if (stopped != ROW_NONE && row_get(rows, TABLE_MESSAGE, stopped, REQUEST_STANDS) != 0) {
+            return glance->now;
+        }
+    }
+    return PROTOCOL_NEVER;
+}
+
+/* ---- a worker's next bundle ------------------------------------------------------------------ */
 
 static void next_of_worker(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
@@ -501,21 +586,22 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
         next->principal = principal_of(worker);
         break;
     case PIPELINE_HAND_ON:
-    case PIPELINE_PUT_BACK:
-        let_go(worker, rules, next);
+        build_hand_on(worker, rules, next);
+        break;
+    case PIPELINE_STOP:
+        build_stop(worker, next);
+        break;
+    case PIPELINE_PASS: /* the sweep's */
         break;
     }
 }
 
 /* ---- what an outcome means ------------------------------------------------------------------- */
 
-/* Transient: the whole transaction again, but not for ever (CUT-12, E-CUT-16). False: that was the
- * last time. No connection to be had is no try (E-CUT-15). */
-static bool may_try_again(struct pipeline_worker *worker, const struct outcome *last)
+/* Transient: the whole transaction again, but not for ever (CUT-12, E-CUT-15, E-CUT-16). False:
+ * that was the last time. */
+static bool may_try_again(struct pipeline_worker *worker)
 {
-    if (last->kind == OUTCOME_ABORTED && last->aborted == ABORT_CONNECTIONS) {
-        return true;
-    }
     return ++worker->tries <= PIPELINE_TRIES_MAX;
 }
 
@@ -529,11 +615,11 @@ static void hand_on(struct pipeline_worker *worker, bool follows, int64_t found,
     worker->why = (uint8_t)why;
 }
 
-static void give_up(struct pipeline_worker *worker)
+static void stop(struct pipeline_worker *worker)
 {
-    worker->state = PIPELINE_PUT_BACK;
+    worker->state = PIPELINE_STOP;
     worker->tries = 0;
-    worker->why = SWEEP_EXHAUSTED;
+    worker->stops = (uint8_t)(column(worker, REQUEST_STOPS) + 1);
 }
 
 /* What the phase itself stores, when it commits. */
@@ -554,33 +640,42 @@ static enum sweep_reason for_people(const struct outcome *last)
     return last->kind == OUTCOME_REFUSED ? (enum sweep_reason)reasons[last->refusal] : SWEEP_MARKED;
 }
 
+/* Of an entry that is there: it is returned, if it was asked for with this payload (E-CUT-2). */
+static void take_marked(struct pipeline_worker *worker, int64_t payload)
+{
+    bool same = payload == column(worker, REQUEST_SOURCE);
+    hand_on(worker, same, 0, same ? SWEEP_MARKED : SWEEP_OTHER_LOAD);
+}
+
 static void take_phase(struct pipeline_worker *worker, const struct outcome *last)
 {
     bool refused = last->kind == OUTCOME_REFUSED;
-    if (last->kind == OUTCOME_COMMITTED) {
+    if (last->kind == OUTCOME_COMMITTED && last->skipped != 0) {
+        take_marked(worker, last->values[1]); /* MARK read it before it wrote */
+    } else if (last->kind == OUTCOME_COMMITTED) {
         hand_on(worker, true, stores(worker), SWEEP_MARKED);
     } else if (for_people(last) != SWEEP_MARKED) {
         hand_on(worker, false, 0, for_people(last));
     } else if (refused || last->kind == OUTCOME_UNKNOWN) {
         worker->state = PIPELINE_READ;
         worker->refusal = refused ? last->refusal : REFUSED_NOTHING;
-    } else if (!may_try_again(worker, last)) {
-        give_up(worker);
+    } else if (!may_try_again(worker)) {
+        stop(worker);
     }
 }
 
 /* The row is not there: a phase whose answer was lost did not commit and is tried again; a guard or
  * another worker stopped one that was refused, and the entry is as it was. A key that is taken by a
  * foreign row is for people (E-CUT-13). */
-static void take_absent(struct pipeline_worker *worker, const struct outcome *last)
+static void take_absent(struct pipeline_worker *worker)
 {
     if (worker->refusal != REFUSED_NOTHING) {
         hand_on(worker, false, 0,
                 worker->refusal == REFUSED_EXISTS ? SWEEP_CONFLICT : SWEEP_MARKED);
-    } else if (may_try_again(worker, last)) {
+    } else if (may_try_again(worker)) {
         worker->state = PIPELINE_PHASE;
     } else {
-        give_up(worker);
+        stop(worker);
     }
 }
 
@@ -594,15 +689,32 @@ static void take_read(struct pipeline_worker *worker, const struct outcome *last
     if (for_people(last) != SWEEP_MARKED) {
         hand_on(worker, false, 0, for_people(last));
     } else if (last->kind != OUTCOME_COMMITTED) {
-        if (!may_try_again(worker, last)) {
-            give_up(worker);
+        if (!may_try_again(worker)) {
+            stop(worker);
         }
     } else if (found == 0) {
-        take_absent(worker, last);
-    } else if (phase == PHASE_MARK && last->values[3] != column(worker, REQUEST_SOURCE)) {
-        hand_on(worker, false, 0, SWEEP_OTHER_LOAD); /* E-CUT-2 */
+        take_absent(worker);
+    } else if (phase == PHASE_MARK) {
+        take_marked(worker, last->values[3]);
     } else {
         hand_on(worker, phase != PHASE_CUT || status == STATUS_CUT, found, SWEEP_MARKED);
+    }
+}
+
+static void let_go(struct pipeline_worker *worker)
+{
+    memset(worker, 0, sizeof *worker);
+}
+
+/* A request that was acked and asked for anew has stops in the log that it does not know of: this
+ * is the first that is not there. */
+static void take_stop(struct pipeline_worker *worker, const struct outcome *last)
+{
+    bool refused = last->kind == OUTCOME_REFUSED;
+    if (refused && last->refusal == REFUSED_EXISTS && worker->stops < UINT8_MAX) {
+        worker->stops++;
+    } else if (last->kind == OUTCOME_COMMITTED || refused || !may_try_again(worker)) {
+        let_go(worker);
     }
 }
 
@@ -618,7 +730,7 @@ static void take_request(struct pipeline_worker *worker, const struct rules *rul
 
 void pipeline_check(const struct pipeline_worker *worker, const struct rules *rules)
 {
-    CHECK(worker->state <= PIPELINE_PUT_BACK);
+    CHECK(worker->state <= PIPELINE_STOP);
     CHECK(worker->state == PIPELINE_IDLE ? worker->message[0] == 0
                                          : is_sound(worker, rules)); /* PI2 */
     CHECK(worker->tries <= PIPELINE_TRIES_MAX);                      /* PI3 */
@@ -631,8 +743,8 @@ static void take_trespass(struct pipeline_worker *worker, const struct outcome *
     bool phase = worker->state == PIPELINE_PHASE || worker->state == PIPELINE_READ;
     worker->trespassed = false;
     worker->trespass = 0;
-    if (phase && last->kind == OUTCOME_ABORTED && !may_try_again(worker, last)) {
-        give_up(worker);
+    if (phase && last->kind == OUTCOME_ABORTED && !may_try_again(worker)) {
+        stop(worker);
     }
 }
 
@@ -658,12 +770,15 @@ static void take_of_worker(struct actor *actor, const struct rules *rules,
         take_read(worker, last);
         break;
     case PIPELINE_HAND_ON:
-    case PIPELINE_PUT_BACK:
         if (last->kind == OUTCOME_COMMITTED || last->kind == OUTCOME_REFUSED ||
-            !may_try_again(worker, last)) {
-            memset(worker, 0, sizeof *worker); /* done, another worker's by now, or it comes
-                                                  again */
+            !may_try_again(worker)) {
+            let_go(worker); /* done, another worker's by now, or it comes again */
         }
+        break;
+    case PIPELINE_STOP:
+        take_stop(worker, last);
+        break;
+    case PIPELINE_PASS: /* the sweep's */
         break;
     }
     CHECK_ALL(pipeline_check(worker, rules));
@@ -717,5 +832,12 @@ const struct protocol protocol_pipeline = {
                                    .take = take_of_worker,
                                    .is_idle = is_idle,
                                    .due = due_of_worker,
-                                   .message = message_of_worker}},
+                                   .message = message_of_worker},
+              [PIPELINE_SWEEP] = {.name = "sweep",
+                                  .alone = true,
+                                  .begin = begin_worker,
+                                  .next = next_of_sweep,
+                                  .take = take_of_sweep,
+                                  .is_idle = is_idle,
+                                  .due = due_of_sweep}},
 };

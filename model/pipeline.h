@@ -6,7 +6,10 @@
  *                          |
  *                          +-> read: whether the phase's own row is there, after a refusal or an
  *                          |   answer that was lost; if so the phase is done (CUT-13, E-CUT-9)
- *                          '-> put back: transient errors for too long (E-CUT-16)
+ *                          '-> stop: out of tries; the request stands still (E-CUT-16)
+ *
+ *      sweep    look at stops -> sweep: one pass over one request that stands still. It is
+ *               asked for again, or, after so many passes, for people (E-CUT-21)
  *
  * A request names what it asks for by the id of the row that the phase will write, minted with
  * the request: a replay finds that row and returns it. MARKs are asked for one after the other, so
@@ -19,11 +22,14 @@
  * the queue is the caller's.
  *
  * (PI1) Within a phase: the entry's advisory lock, the guards, the insertions, the status, the
- *       history. One advisory lock a phase; MARK relies on its key (E-CUT-17).
+ *       history. One advisory lock a phase; MARK looks for its entry, and relies on its key
+ *       (E-CUT-17).
  * (PI2) Status moves along pipeline_moves and no other way.
- * (PI3) A transient error is answered by the whole transaction again, at most PIPELINE_TRIES_MAX
- *       times; no connection to be had does not count (E-CUT-15). An answer that was lost is read
- *       first. */
+ * (PI3) A transient error, no connection to be had among them, is answered by the whole transaction
+ *       again, at most PIPELINE_TRIES_MAX times. An answer that was lost is read first.
+ * (PI4) A phase that is out of tries stops: the entry is as it was, and nobody can claim the request
+ *       until a sweep has passed. So many passes, each a row of the sweep log, and it is for
+ *       people. */
 #ifndef MODEL_PIPELINE_H
 #define MODEL_PIPELINE_H
 
@@ -60,10 +66,11 @@ struct pipeline_entry {
 
 struct pipeline_rules {
     uint32_t entry_count; /* of each batch; a batch is what a client asks for */
+    uint32_t passes;      /* of the sweep over a request, until it is for people */
     struct pipeline_entry entries[PIPELINE_ENTRIES_MAX];
 };
 
-enum pipeline_role { PIPELINE_CLIENT, PIPELINE_WORKER };
+enum pipeline_role { PIPELINE_CLIENT, PIPELINE_WORKER, PIPELINE_SWEEP };
 
 /* A request is a message of the queue: its columns, as the pipeline uses them. */
 enum pipeline_request {
@@ -78,7 +85,9 @@ enum pipeline_request {
     REQUEST_NUMBER = MESSAGE_ANSWER,    /* of the review or verify, from 1 */
     REQUEST_RESULT = MESSAGE_CONTENT,   /* the decision of a REVIEW, the planned outcome of a
                                            VERIFY */
-    REQUEST_STATUS = MESSAGE_PENDINGS   /* that the entry is expected to have */
+    REQUEST_STATUS = MESSAGE_PENDINGS,  /* that the entry is expected to have */
+    REQUEST_STOPS = MESSAGE_ROUND,      /* how often it was stopped */
+    REQUEST_STANDS = MESSAGE_HEAD       /* 1: it stands still, and is the sweep's */
 };
 
 enum pipeline_state {
@@ -86,14 +95,17 @@ enum pipeline_state {
     PIPELINE_PHASE,
     PIPELINE_READ,
     PIPELINE_HAND_ON,
-    PIPELINE_PUT_BACK
+    PIPELINE_STOP,
+    PIPELINE_PASS /* the sweep's */
 };
 
+/* A worker, or the sweep, which holds what it has found of a request that stands still. */
 struct pipeline_worker {
     uint8_t state;    /* enum pipeline_state */
     uint8_t tries;    /* transient errors and lost answers of this phase so far */
     uint8_t refusal;  /* READ: enum refusal that led there; REFUSED_NOTHING: the answer was lost */
-    uint8_t why;      /* HAND_ON, PUT_BACK: enum sweep_reason; SWEEP_MARKED: nothing to log */
+    uint8_t why;      /* HAND_ON, STOP: enum sweep_reason; SWEEP_MARKED: nothing to log */
+    uint8_t stops;    /* STOP: which stop of the request it is, by the log */
     bool follows;     /* HAND_ON: the phase is done, and what follows from it asked for */
     bool flipped;     /* it judges otherwise than planned, for as long as it has this request */
     uint8_t trespass; /* 1 + which it tries next (pipeline_trespass.h); 0: none */
@@ -102,9 +114,12 @@ struct pipeline_worker {
     int64_t message[1 + MESSAGE_COLUMNS]; /* that it holds, key first */
 };
 
+#define PIPELINE_PASSES_USUAL 3
+
 struct rules;
 
-/* Asserts (PI2) and (PI3): it works on a sound request, for so many tries; idle, it holds none. */
+/* Asserts (PI2) and (PI3) of a worker: it works on a sound request, for so many tries; idle, it
+ * holds none. */
 void pipeline_check(const struct pipeline_worker *worker, const struct rules *rules);
 
 /* Whether a phase may move an entry so. The table behind it is the status graph (E-CUT-20). */

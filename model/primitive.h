@@ -59,7 +59,8 @@ enum op_test {
     TEST_STUCK,     /* the opposite */
     TEST_DIGIT,     /* (cell / a) % 10 == b */
     TEST_LACKS,     /* no digit of the cell is one of the digits that a is written with */
-    TEST_AMONG      /* bit `cell` of a is set: the cell is one of a set of numbers below 63 */
+    TEST_AMONG,     /* bit `cell` of a is set: the cell is one of a set of numbers below 63 */
+    TEST_PAIR       /* cell == a, and the cell beside it == b */
 };
 
 /* How strongly an operation locks its row until the transaction ends: PostgreSQL's four modes, the
@@ -110,6 +111,7 @@ enum refusal {
     REFUSED_ILLEGAL,      /* seq: outside the transition contract (SEQ-3) */
     REFUSED_FORBIDDEN,    /* the principal lacks a right: 42501 (rights.h) */
     REFUSED_UNCLASSIFIED, /* a principal met an SQLSTATE that nobody has classified (E-CUT-16) */
+    REFUSED_SWEPT,        /* pipeline: the request no longer stands still of this stop */
     REFUSAL_COUNT
 };
 
@@ -153,7 +155,7 @@ struct op {
     bool skips;      /* SKIP LOCKED: a row that it would have to wait for is not there */
     bool fresh;      /* in one statement: sees the row as it now is, because it is reached through
                         an upsert, and not as the statement's snapshot has it */
-    uint8_t beside;  /* TEST_RESUMABLE, TEST_STUCK, FIND: another column of the row */
+    uint8_t beside;  /* TEST_RESUMABLE, TEST_STUCK, TEST_PAIR, FIND: another column of the row */
     uint8_t order;   /* FIND: the column by which rows are ordered, the lowest first, then by key */
     bool joins;      /* in one statement: part of the update before it that wrote this row */
     const uint8_t *columns; /* INSERT, RECORD: an operand for each column */
@@ -216,12 +218,22 @@ enum primitive_trap {
 };
 extern const struct primitive primitive_traps[TRAP_COUNT];
 
-/* The foreign keys: a column of each table but one names a row of another. */
+/* A foreign key: a column names a row of another table, or of the same. A table's keys stand in the
+ * order in which a server checks them, which is that in which it makes them. */
+#define FOREIGN_KEYS_MAX 6
 struct foreign_key {
     uint8_t column; /* of the table that refers */
     uint8_t parent; /* enum row_table: where the row must be */
-    bool there;     /* false: the table refers to none */
+    bool optional;  /* 0 names no row, and is not checked */
+    bool there;     /* false: the end of the list */
 };
-extern const struct foreign_key primitive_foreign_keys[TABLE_COUNT];
+extern const struct foreign_key primitive_foreign_keys[TABLE_COUNT][FOREIGN_KEYS_MAX + 1];
+extern const uint32_t primitive_foreign_columns[TABLE_COUNT]; /* a bit a column */
+
+/* The row with these columns refers to one, which must be there. */
+static inline bool foreign_key_applies(const struct foreign_key *key, const int64_t *columns)
+{
+    return !key->optional || columns[key->column] != 0;
+}
 
 #endif

@@ -14,7 +14,10 @@
  *       the bundle only.
  * (PR2) An idle actor holds nothing: restarting it loses nothing.
  * (PR3) What an actor and the rules hold fits into their blocks: PROTOCOL_SIZES asserts it at
- *       compile time, and protocol_at of every protocol that it gives. */
+ *       compile time, and protocol_at of every protocol that it gives.
+ * (PR4) Whether there is something to do for an actor that holds nothing is told by the rows and the
+ *       time, not by what it remembers: `due` says the same of one that has just begun. Roles with
+ *       `is_done` are exempt. */
 #ifndef MODEL_PROTOCOL_H
 #define MODEL_PROTOCOL_H
 
@@ -89,7 +92,8 @@ struct role {
     void (*check)(const struct actor *actor);
     bool (*is_idle)(const struct actor *actor);
     /* The time from which on it has something to do: any time up to now, a later one, or
-     * PROTOCOL_NEVER if only an act of another actor can change that. */
+     * PROTOCOL_NEVER if only an act of another actor can change that. Of an idle actor the rows
+     * decide (PR4). */
     int64_t (*due)(const struct actor *actor, const struct rules *rules,
                    const struct glance *glance);
     /* It has done all its work: where rows are not visible, its process ends. NULL: it serves as

@@ -266,21 +266,24 @@ enum past_column {
 enum dependency_column { DEPENDENCY_FROM, DEPENDENCY_TO, DEPENDENCY_COLUMNS }; /* new to old */
 
 enum sweep_column {
-    SWEEP_LOG_ENTRY, /* soft: there may be none */
-    SWEEP_LOG_PHASE, /* enum pipeline_phase */
-    SWEEP_LOG_WHY,   /* enum sweep_reason */
+    SWEEP_LOG_ENTRY,   /* soft: there may be none */
+    SWEEP_LOG_PHASE,   /* enum pipeline_phase */
+    SWEEP_LOG_WHY,     /* enum sweep_reason */
+    SWEEP_LOG_REQUEST, /* soft: the request that was stopped or swept; 0: MARK's own row */
     SWEEP_LOG_COLUMNS
 };
 enum pipeline_phase { PHASE_MARK = 1, PHASE_REVIEW, PHASE_CUT, PHASE_VERIFY, PHASE_END };
 enum sweep_reason {
-    SWEEP_MARKED,      /* MARK's own row */
-    SWEEP_NO_PARENT,   /* NEEDS_HUMAN: 23503 (CUT-14) */
-    SWEEP_NULL,        /* NEEDS_HUMAN: 23502 (CUT-14) */
-    SWEEP_OTHER_LOAD,  /* NEEDS_HUMAN: the same key with another payload (E-CUT-2) */
-    SWEEP_CONFLICT,    /* NEEDS_HUMAN: a 23505 of no key that means a replay (E-CUT-13) */
-    SWEEP_EXHAUSTED,   /* transient errors for too long: the sweep owns it (E-CUT-16) */
-    SWEEP_FORBIDDEN,   /* NEEDS_HUMAN: 42501, which no phase of a sound pipeline gets (CUT-11) */
-    SWEEP_UNCLASSIFIED /* NEEDS_HUMAN: an SQLSTATE that nobody has classified (E-CUT-16) */
+    SWEEP_MARKED,       /* MARK's own row */
+    SWEEP_NO_PARENT,    /* NEEDS_HUMAN: 23503 (CUT-14) */
+    SWEEP_NULL,         /* NEEDS_HUMAN: 23502 (CUT-14) */
+    SWEEP_OTHER_LOAD,   /* NEEDS_HUMAN: the same key with another payload (E-CUT-2) */
+    SWEEP_CONFLICT,     /* NEEDS_HUMAN: a 23505 of no key that means a replay (E-CUT-13) */
+    SWEEP_EXHAUSTED,    /* out of tries: it stands still until a sweep passes (E-CUT-16) */
+    SWEEP_FORBIDDEN,    /* NEEDS_HUMAN: 42501, which no phase of a sound pipeline gets (CUT-11) */
+    SWEEP_UNCLASSIFIED, /* NEEDS_HUMAN: an SQLSTATE that nobody has classified (E-CUT-16) */
+    SWEEP_AGAIN,        /* a sweep passed, and asks for the phase again (E-CUT-21) */
+    SWEEP_GIVEN_UP      /* NEEDS_HUMAN: the sweep has passed as often as it may (E-CUT-21) */
 };
 
 enum envelope_column { ENVELOPE_SCOPE, ENVELOPE_HASH, ENVELOPE_COLUMNS };

@@ -10,13 +10,15 @@ _Static_assert(ROW_COLUMNS_MAX <= 32, "a set of columns is 32 bits");
 /* Each description is read several times; a pass defines what it wants to see. */
 #define NAMES(list, ...)
 #define TABLE(id, text, ...)
-#define FOREIGN_KEY(id, column, parent)
+#define TYPED_TABLE(id, text, key, ...)
+#define FOREIGN_KEYS(id, ...)
 #define WORDS(id, ...)
 #define INDEX(id, first, second, third)
+#define INDEX_WITH(with, id, first, second, third)
 
 /* ---- names of values ------------------------------------------------------------------------- */
 
-#define ENTRY_STATUS_NAME(id, text) [STATUS_##id] = text,
+#define ENTRY_STATUS_NAME(id, text) [STATUS_##id] = (text),
 #undef NAMES
 #define NAMES(list, ...) static const char *const names_##list[] = {__VA_ARGS__};
 #include "model/tables.def"
@@ -37,36 +39,63 @@ _Static_assert(ROW_COLUMNS_MAX <= 32, "a set of columns is 32 bits");
 #define KIND_REF(table)  COLUMN_REF, .of = TABLE_##table
 #define KIND_LEDGER(how) COLUMN_LEDGER, .of = DIGITS_##how
 #define KIND_ENUM(list)  COLUMN_ENUM, .names = names_##list, .name_count = COUNT(names_##list)
+#define KIND_MEMBER(of)  COLUMN_MEMBER, .inside = of
 
-#define COLUMN(table, column, text, what) [table##_##column] = {.name = text, .kind = KIND_##what},
+/* Kinds of columns that may be empty. */
+#define KIND_ID_OR_NONE         COLUMN_ID, .nullable = true
+#define KIND_REF_OR_NONE(table) KIND_REF(table), .nullable = true
+#define KIND_ENUM_OR_NONE(list) KIND_ENUM(list), .nullable = true
+
+#define COLUMN(table, column, text, what)                                                          \
+    [table##_##column] = {.name = (text), .kind = KIND_##what},
 #undef TABLE
-#define TABLE(id, text, ...) [TABLE_##id] = {text, id##_COLUMNS, {__VA_ARGS__}},
+#undef TYPED_TABLE
+#define TABLE(id, text, ...) [TABLE_##id] = {text, "id", id##_COLUMNS, false, {__VA_ARGS__}},
+#define TYPED_TABLE(id, text, key, ...)                                                            \
+    [TABLE_##id] = {text, key, id##_COLUMNS, true, {__VA_ARGS__}},
 static const struct table tables[TABLE_COUNT] = {
 #include "model/tables.def"
 };
 #undef COLUMN
 #undef TABLE
+#undef TYPED_TABLE
 
 /* A set is or'ed of the columns of one kind. */
 #define FIRST(first, ...)                 first
 #define IF_TIME(column, ...)              | (uint32_t)(FIRST(__VA_ARGS__, 0) == COLUMN_TIME) << (column)
 #define COLUMN(table, column, text, what) IF_TIME(table##_##column, KIND_##what)
 #define TABLE(id, text, ...)              [TABLE_##id] = 0 __VA_ARGS__,
+#define TYPED_TABLE(id, text, key, ...)   TABLE(id, text, __VA_ARGS__)
 static const uint32_t times[TABLE_COUNT] = {
 #include "model/tables.def"
 };
 #undef TABLE
+#undef TYPED_TABLE
 #define TABLE(id, text, ...)
+#define TYPED_TABLE(id, text, key, ...)
 
 /* ---- foreign keys and words ------------------------------------------------------------------ */
 
-#undef FOREIGN_KEY
-#define FOREIGN_KEY(id, column, parent) [TABLE_##id] = {id##_##column, TABLE_##parent, true},
-const struct foreign_key primitive_foreign_keys[TABLE_COUNT] = {
+#define REFERS(id, column, parent)    {id##_##column, TABLE_##parent, false, true},
+#define MAY_REFER(id, column, parent) {id##_##column, TABLE_##parent, true, true},
+#undef FOREIGN_KEYS
+#define FOREIGN_KEYS(id, ...) [TABLE_##id] = {__VA_ARGS__},
+const struct foreign_key primitive_foreign_keys[TABLE_COUNT][FOREIGN_KEYS_MAX + 1] = {
 #include "model/tables.def"
 };
-#undef FOREIGN_KEY
-#define FOREIGN_KEY(id, column, parent)
+#undef REFERS
+#undef MAY_REFER
+#undef FOREIGN_KEYS
+
+/* A set is or'ed of the columns of all keys. */
+#define REFERS(id, column, parent)    | UINT32_C(1) << id##_##column
+#define MAY_REFER(id, column, parent) REFERS(id, column, parent)
+#define FOREIGN_KEYS(id, ...)         [TABLE_##id] = 0 __VA_ARGS__,
+const uint32_t primitive_foreign_columns[TABLE_COUNT] = {
+#include "model/tables.def"
+};
+#undef FOREIGN_KEYS
+#define FOREIGN_KEYS(id, ...)
 
 #define BIT(column) (UINT32_C(1) << (column))
 #undef WORDS
@@ -78,7 +107,10 @@ static const struct table_words words[TABLE_COUNT] = {
 #undef WORDS
 #define WORDS(id, ...)
 #undef INDEX
-#define INDEX(id, first, second, third) {TABLE_##id, {id##_##first, id##_##second, id##_##third}},
+#undef INDEX_WITH
+#define INDEX(id, first, second, third) INDEX_WITH(id, id, first, second, third)
+#define INDEX_WITH(with, id, first, second, third)                                                 \
+    {TABLE_##id, TABLE_##with, {id##_##first, id##_##second, id##_##third}},
 const struct table_index table_indexes[TABLE_INDEXES] = {
 #include "model/tables.def"
 };

@@ -6,17 +6,22 @@
  *      TABLE(TASK, "task",                                 one table, with every column of rows.h:
  *            COLUMN(TASK, ACTIVITY, "activity", REF(ACTIVITY))
  *            COLUMN(TASK, RUNS, "runs", ONCE))             ... its name and its kind
- *      FOREIGN_KEY(TASK, ACTIVITY, ACTIVITY)               table, column, table that it refers to
+ *      FOREIGN_KEYS(TASK, REFERS(TASK, ACTIVITY, ACTIVITY)) the columns that refer to a row that must
+ *                                                          be there, each with the table of that row
  *      WORDS(TASK, .called = "Leg1's work of ", ...)       struct table_words
  *
- * A kind says what a cell means, not how it is stored: every cell is 64 bits here and a bigint in
- * SQL. A kind with another SQL type is one more member of struct column. A foreign key is a
- * line of its own, apart from REF, so that a reference may have none, a table several, and a key
- * several columns; the stores of today check one of one column (primitive_foreign_keys of
- * primitive.h), and the compiler rejects a second.
+ *      TYPED_TABLE(ENTRY, "decision_backlog_entry", "entry_id", ...)
+ *                                                          likewise, with the name of its key
+ *
+ * A kind says what a cell means: every cell is 64 bits here. On a server it is a bigint; in a table
+ * that is described with TYPED_TABLE instead of TABLE it has the SQL type of its kind
+ * (real/cell.h). A foreign key is apart
+ * from REF, so that a reference may have none and a table several. They are checked in the order in
+ * which they stand here (primitive_foreign_keys of primitive.h). MAY_REFER instead of REFERS: the
+ * column may be empty (..._OR_NONE), and 0, which is NULL on a server, is not checked.
  *
  * (TD1) Every column of a table is described, with a name.
- * (TD2) A foreign key's column is a REF to the table that it names.
+ * (TD2) A foreign key's column is a REF to the table that it names; of MAY_REFER one that may be empty.
  * (TD3) The owner of a row is a REF, and following owners ends at a row that is ROW_ITSELF. */
 #ifndef MODEL_TABLE_H
 #define MODEL_TABLE_H
@@ -36,6 +41,7 @@ enum column_kind {
     COLUMN_REF,    /* the key of a row of `of`; 0: none */
     COLUMN_ENUM,   /* a value with a name */
     COLUMN_LEDGER, /* 15 digits, laid out as `of` says */
+    COLUMN_MEMBER, /* DATA in a document that several columns share: `inside` */
     COLUMN_KINDS
 };
 
@@ -48,6 +54,8 @@ struct column {
     int of;                   /* REF: enum row_table; LEDGER: enum column_ledger */
     const char *const *names; /* ENUM: by value, NULL for a value that does not exist */
     uint32_t name_count;
+    const char *inside; /* MEMBER: what the document is called */
+    bool nullable;      /* 0 is "none": NULL in SQL */
 };
 
 #define ROW_ITSELF (-1)
@@ -69,7 +77,9 @@ struct table_words {
 
 struct table {
     const char *name;
+    const char *key;  /* what the column of its key is called */
     uint32_t columns; /* the key apart */
+    bool typed;       /* its columns have the SQL types of their kinds */
     struct column column[ROW_COLUMNS_MAX];
 };
 
@@ -77,9 +87,10 @@ struct table {
  * the key. */
 struct table_index {
     uint8_t table; /* enum row_table */
+    uint8_t with;  /* enum row_table: only protocols that have this one, too, need it */
     uint8_t columns[3];
 };
-#define TABLE_INDEXES 2
+#define TABLE_INDEXES 3
 extern const struct table_index table_indexes[TABLE_INDEXES];
 
 const struct table *table_get(enum row_table table);

@@ -14,19 +14,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TICK_NS       1000000 /* between two looks, if nothing happens */
-#define PATIENCE      400 /* transactions after which a breakpoint that was not reached is dropped, */
-#define JOB_PATIENCE  20     /* ... and so many for each job: with many, each bundle has its time */
-#define SENT_NS       100000 /* between two looks whether COMMIT is sent */
-#define END_MS        60000  /* for a backend to end: as soon as it is given a processor */
-#define FOLLOW_TRIES  5      /* until a server that has lost a process and restarts has a standby */
-#define CLAIM_MS      100    /* until a message that came again is taken, or left */
-#define TRIES_MAX     200    /* until there are two messages to choose from */
-#define SAFE_TRIES    20000  /* of SENT_NS, until no COMMIT is under way that must be answered */
-#define TRACES_MAX    256    /* messages whose claims are looked up */
-#define ORPHANS_MAX   64     /* claims of processes that died */
-#define STATUS_LATE   2
-#define STATUS_FAILED 3
+#define TICK_NS        1000000 /* between two looks, if nothing happens */
+#define PATIENCE       400 /* transactions after which a breakpoint that was not reached is dropped, */
+#define JOB_PATIENCE   20 /* ... and so many for each job: with many, each bundle has its time */
+#define SENT_NS        100000 /* between two looks whether COMMIT is sent */
+#define END_MS         60000  /* for a backend to end: as soon as it is given a processor */
+#define FOLLOW_TRIES   5     /* until a server that has lost a process and restarts has a standby */
+#define CLAIM_MS       100   /* until a message that came again is taken, or left */
+#define TRIES_MAX      200   /* until there are two messages to choose from */
+#define SAFE_TRIES     20000 /* of SENT_NS, until no COMMIT is under way that must be answered */
+#define TRACES_MAX     256   /* messages whose claims are looked up */
+#define ORPHANS_MAX    64    /* claims of processes that died */
+#define LEAP_NOTICE_MS 150   /* from the order that the store's clock leap until it does */
+#define STATUS_LATE    2
+#define STATUS_FAILED  3
 
 /* An actor's process. */
 struct child {
@@ -69,7 +70,7 @@ struct watch {
     uint64_t owed_later[CHAOS_KINDS]; /* whether they count is told when all is over */
     struct orphan orphans[ORPHANS_MAX];
     size_t orphan_count;
-    int64_t ahead;                        /* how far the store's clock has leapt */
+    struct schema_leaps leaps;            /* of the store's clock */
     struct store_pg *admin;               /* NULL: not connected */
     uint64_t provoked[ABORT_CLASS_COUNT]; /* aborts, by enum abort_class */
     struct chaos_report *report;
@@ -262,10 +263,16 @@ static void chaos_go_on(struct watch *watch, unsigned actor)
     }
 }
 
+/* How far the store's clock has leapt, or is about to. */
+static int64_t ahead_of(const struct schema_leaps *leaps)
+{
+    return leaps->count == 0 ? 0 : leaps->at[leaps->count - 1].ahead;
+}
+
 static void stand_still(struct watch *watch, unsigned actor, int64_t ms)
 {
     struct child *child = &watch->children[actor];
-    child->stopped_at = driver_now() + watch->ahead;
+    child->stopped_at = driver_now() + ahead_of(&watch->leaps);
     child->resume_at = driver_now() + ms;
     child->claimed = watch->page->actors[actor].holds;
 }
@@ -275,8 +282,8 @@ static void stand_still(struct watch *watch, unsigned actor, int64_t ms)
 static void chaos_wake(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
-    bool lapsed =
-        driver_now() + watch->ahead - child->stopped_at > watch->chaos->driver.rules->timeout;
+    bool lapsed = driver_now() + ahead_of(&watch->leaps) - child->stopped_at >
+                  watch->chaos->driver.rules->timeout;
     child->resume_at = 0;
     count(watch, lapsed ? CHAOS_STOP : CHAOS_SHORT_STOP, child->claimed);
     chaos_go_on(watch, actor);
@@ -628,19 +635,38 @@ static bool overtake(struct watch *watch, unsigned actor, uint32_t most)
     return done;
 }
 
-/* The store's clock leaps: claims lapse earlier or later than they were granted for. */
+static void chaos_sleep_until(int64_t ms)
+{
+    while (driver_now() < ms) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = TICK_NS}, NULL);
+    }
+}
+
+/* The store's clock leaps in a moment: claims lapse earlier or later than they were granted for. The
+ * actor stands still until then, so that its claim, if it holds one, meets the leap. */
 static void leap(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
 {
     char script[SCHEMA_SCRIPT_SIZE];
     struct store_pg *store = admin(watch);
+    struct schema_leaps leaps = watch->leaps;
+    int64_t now = 0, ahead = ahead_of(&leaps);
     int64_t by =
         fault->kind == CHAOS_CLOCK_FORWARD ? (int64_t)fault->amount : -(int64_t)fault->amount;
-    schema_leap_script(watch->chaos->driver.schema, watch->ahead + by, script);
-    if (store == NULL || !store_pg_run(store, script)) {
+    if (store == NULL || leaps.count == SCHEMA_LEAPS_MAX ||
+        !store_pg_ask(store, "SELECT " SCHEMA_MS_OF("clock_timestamp()"), &now)) {
         watch->report->missed++;
         return;
     }
-    watch->ahead += by;
+    int64_t asked = driver_now();
+    leaps.at[leaps.count].from = now + LEAP_NOTICE_MS;
+    leaps.at[leaps.count++].ahead = ahead + by;
+    schema_leap_script(watch->chaos->driver.schema, &leaps, script);
+    if (!store_pg_run(store, script)) {
+        watch->report->missed++;
+        return;
+    }
+    watch->leaps = leaps;
+    chaos_sleep_until(asked + LEAP_NOTICE_MS + 1);
     count(watch, (enum chaos_kind)fault->kind, watch->page->actors[actor].holds);
 }
 

@@ -187,6 +187,16 @@ static bool number_in(const char *detail, int64_t *number)
     return at != NULL;
 }
 
+/* One of the row's foreign keys has the number; its own key comes first. */
+static bool refers_to(uint8_t table, const int64_t *row, int64_t number)
+{
+    const struct foreign_key *key = primitive_foreign_keys[table];
+    while (key->there && row[1 + key->column] != number) {
+        key++;
+    }
+    return key->there;
+}
+
 /* A call of the compound that inserts into the table and has the number: the key of a row that is
  * there, or the parent that is not. */
 static uint8_t call_with(const struct bundle *bundle, const struct primitive *primitives,
@@ -197,8 +207,9 @@ static uint8_t call_with(const struct bundle *bundle, const struct primitive *pr
     for (uint8_t at = compound->first; at < compound->first + compound->calls; at++) {
         const struct primitive *primitive = &primitives[bundle->calls[at].primitive];
         const struct op *last = &primitive->ops[primitive->op_count - 1];
-        int column = is_key ? 0 : 1 + primitive_foreign_keys[last->table].column;
-        if (last->kind == OP_INSERT && params_of(bundle, at)[column] == number &&
+        const int64_t *row = params_of(bundle, at);
+        if (last->kind == OP_INSERT &&
+            (is_key ? row[0] == number : refers_to(last->table, row, number)) &&
             strcmp(schema_table((enum row_table)last->table), error->table) == 0) {
             return at;
         }

@@ -1,6 +1,7 @@
 #include "real/connection.h"
 
 #include "model/check.h"
+#include "real/cell.h"
 #include "real/own_schema.h"
 #include "real/schema.h"
 
@@ -227,6 +228,11 @@ void connection_each_row(const PGresult *result, store_pg_row *each, void *conte
 void connection_rows_query(const char *schema, enum row_table table,
                            char text[CONNECTION_ROWS_SIZE])
 {
-    snprintf(text, CONNECTION_ROWS_SIZE, "SELECT * FROM %s.%s ORDER BY id", schema,
-             schema_table(table));
+    struct text to = text_begin(text, CONNECTION_ROWS_SIZE);
+    for (int c = CELL_KEY; c < schema_columns(table); c++) {
+        text_put(&to, c == CELL_KEY ? "SELECT " : ", ");
+        cell_put_number(&to, table, c, "");
+    }
+    text_put(&to, " FROM %s.%s ORDER BY %s", schema, schema_table(table),
+             cell_column(table, CELL_KEY));
 }

@@ -82,7 +82,7 @@ int64_t connection_number(const PGresult *result, int row, int column);
 /* Every row of a binary result whose columns are all bigint and not null. */
 void connection_each_row(const PGresult *result, store_pg_row *each, void *context);
 
-#define CONNECTION_ROWS_SIZE 128
+#define CONNECTION_ROWS_SIZE 2048
 void connection_rows_query(const char *schema, enum row_table table,
                            char text[CONNECTION_ROWS_SIZE]);
 

@@ -1,5 +1,6 @@
 #include "real/history_line.h"
 
+#include "real/cell.h"
 #include "real/schema.h"
 
 #include <errno.h>
@@ -27,22 +28,6 @@ static bool read_number(const char **at, int64_t *number)
     return read;
 }
 
-/* " id[bigint]:1 state[bigint]:7", up to the end or to what is no column. */
-static bool read_row(const char **at, enum row_table table, int64_t *row)
-{
-    for (int c = 0; c <= schema_columns(table); c++) {
-        const char *type = strchr(*at, '[');
-        if (**at != ' ' || type == NULL || !skip(&type, "[bigint]:")) {
-            return false;
-        }
-        *at = type;
-        if (!read_number(at, &row[c])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool read_change(const char *at, struct history_line *line)
 {
     if (skip(&at, "INSERT:")) {
@@ -54,7 +39,7 @@ static bool read_change(const char *at, struct history_line *line)
     } else {
         return false;
     }
-    if (line->change != ROW_INSERTED && !read_row(&at, line->table, line->was)) {
+    if (line->change != ROW_INSERTED && !cell_read_row(&at, line->table, line->was)) {
         return false;
     }
     if (line->change == ROW_UPDATED && !skip(&at, " new-tuple:")) {
@@ -62,7 +47,7 @@ static bool read_change(const char *at, struct history_line *line)
     }
     if (line->change == ROW_DELETED) {
         memcpy(line->row, line->was, sizeof line->row);
-    } else if (!read_row(&at, line->table, line->row)) {
+    } else if (!cell_read_row(&at, line->table, line->row)) {
         return false;
     }
     return *at == '\0';

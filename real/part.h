@@ -23,7 +23,8 @@ struct real_part_preset {
 
 struct real_part {
     /* SQL that counts the work that is left, now or later: FROM and WHERE of a SELECT count(*), with
-     * %s for the schema. Actors that serve end when it is 0. */
+     * %s for the schema, as often as it is named. Actors that serve end when it is 0: with actors of
+     * its own a protocol counts what is held, too, since nobody stays to free it. */
     const char *left;
     /* The protocol assumes that no actor is late. So a claim lasts until its holder is known to be
      * dead, and no commit arrives after its sender has gone on. */

@@ -57,6 +57,9 @@ static void take_acked(void *context, const struct history_change *change)
     }
 }
 
+/* A message that nobody may ever claim is handed out by no queue, by mistake neither. */
+#define NOT_WITHHELD " visible_at < 9223372036854775807"
+
 /* A row of (id, columns) to copy from, as the FROM of a query. False: there is none. */
 static bool pick_acked(const struct queue_at *at, uint32_t which, struct text *from,
                        int64_t *message)
@@ -88,8 +91,10 @@ static bool pick_there(const struct queue_at *at, uint32_t which, struct text *f
 {
     char query[TEXT_SIZE];
     snprintf(query, sizeof query,
-             "SELECT coalesce((SELECT id FROM %s.message ORDER BY id OFFSET %" PRIu32
-             " %% greatest(1, (SELECT count(*) FROM %s.message)) LIMIT 1), 0)",
+             "SELECT coalesce((SELECT id FROM %s.message WHERE" NOT_WITHHELD
+             " ORDER BY id OFFSET %" PRIu32
+             " %% greatest(1, (SELECT count(*) FROM %s.message WHERE" NOT_WITHHELD
+             ")) LIMIT 1), 0)",
              at->schema, which, at->schema);
     bool asked = store_pg_ask(at->store, query, message);
     text_put(from, "%s.message AS one WHERE id = %" PRId64, at->schema, *message);
@@ -161,7 +166,9 @@ static bool put_claimed_by(const struct queue_at *at, int claimer, struct text *
     if (claimer != 0 && known) {
         history_tell(at->history, take_claim, &claims);
     }
-    text_put(text, "visible_at > %" PRId64 " AND (id, epoch) IN (VALUES (0::bigint, 0::bigint)",
+    text_put(text,
+             NOT_WITHHELD " AND visible_at > %" PRId64
+                          " AND (id, epoch) IN (VALUES (0::bigint, 0::bigint)",
              at->now);
     for (size_t i = 0; i < claims.count; i++) {
         text_put(text, ", (%" PRId64 ", %" PRId64 ")", claims.each[i].message,

@@ -1,6 +1,7 @@
 #include "real/roles.h"
 
 #include "model/text.h"
+#include "real/cell.h"
 #include "real/schema.h"
 
 #include <sys/random.h>
@@ -36,7 +37,7 @@ static void grant_columns(struct text *text, const struct rights *rights, const 
 {
     for (int c = 0; c < schema_columns(table); c++) {
         if (rights_to_write(rights, table, c)) {
-            text_put(text, "GRANT UPDATE (%s) ON %s.%s TO %s;\n", schema_column(table, c), schema,
+            text_put(text, "GRANT UPDATE (%s) ON %s.%s TO %s;\n", cell_column(table, c), schema,
                      schema_table(table), role);
         }
     }
@@ -69,6 +70,14 @@ static bool is_spoken_for(const struct rights *rights, enum row_table table)
     return false;
 }
 
+static void put_says(struct text *text, enum row_table table, int column, int64_t value)
+{
+    char number[CELL_NUMBER_SIZE];
+    snprintf(number, sizeof number, "%" PRId64, value);
+    text_put(text, " AND %s = ", cell_column(table, column));
+    cell_put_value(text, table, column, number);
+}
+
 static void add_policies(struct text *text, const struct rights *rights, const char *schema,
                          enum row_table table, const char *role)
 {
@@ -78,8 +87,7 @@ static void add_policies(struct text *text, const struct rights *rights, const c
              schema_table(table), role);
     for (uint8_t s = 0; s < rights->says_count; s++) {
         if (rights->says[s].table == table) {
-            text_put(text, " AND %s = %lld", schema_column(table, rights->says[s].column),
-                     (long long)rights->says[s].value);
+            put_says(text, table, rights->says[s].column, rights->says[s].value);
         }
     }
     text_put(text, ");\n");

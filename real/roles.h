@@ -17,7 +17,7 @@
 #define ROLES_IDLE_TIMEOUT_MS 120000
 
 #define ROLES_NAME_SIZE   48
-#define ROLES_SCRIPT_SIZE 8192
+#define ROLES_SCRIPT_SIZE 16384
 
 /* A role's comment is this and the name of its schema. A cleanup finds the role by it when its maker
  * is gone (own_schema.h). */

@@ -1,6 +1,9 @@
 #include "real/row_diff.h"
 
+#include "real/cell.h"
 #include "real/schema.h"
+
+#include <stdio.h>
 
 static void differ(struct row_diff *diff, int64_t key, int column, const char *simulated,
                    const char *real)
@@ -50,11 +53,13 @@ bool row_diff_is_same(struct row_diff *diff)
 void row_diff_insert(struct text *text, const char *schema, const struct rows *rows,
                      enum row_table table, uint32_t slot)
 {
-    text_put(text, "INSERT INTO %s.%s VALUES (%lld", schema, schema_table(table),
-             (long long)row_key(rows, table, slot));
-    for (int c = 0; c < schema_columns(table); c++) {
-        text_put(text, ", %lld", (long long)row_get(rows, table, slot, c));
+    char numbers[1 + ROW_COLUMNS_MAX][CELL_NUMBER_SIZE];
+    for (int c = CELL_KEY; c < schema_columns(table); c++) {
+        int64_t cell = c == CELL_KEY ? row_key(rows, table, slot) : row_get(rows, table, slot, c);
+        snprintf(numbers[1 + c], sizeof numbers[1 + c], "'%lld'::bigint", (long long)cell);
     }
+    text_put(text, "INSERT INTO %s.%s VALUES (", schema, schema_table(table));
+    cell_put_row(text, table, numbers);
     text_put(text, ")");
 }
 
@@ -62,14 +67,17 @@ void row_diff_copy(struct text *text, const char *schema, const struct rows *row
                    enum row_table table, uint32_t slot)
 {
     if (!row_is_there(rows, table, slot)) {
-        text_put(text, "DELETE FROM %s.%s WHERE id = %lld", schema, schema_table(table),
-                 (long long)row_key(rows, table, slot));
+        text_put(text, "DELETE FROM %s.%s AS t WHERE ", schema, schema_table(table));
+        cell_put_number(text, table, CELL_KEY, "t.");
+        text_put(text, " = %lld", (long long)row_key(rows, table, slot));
         return;
     }
     row_diff_insert(text, schema, rows, table, slot);
-    text_put(text, " ON CONFLICT (id) DO UPDATE SET ");
+    text_put(text, " ON CONFLICT (%s) DO UPDATE SET ", cell_column(table, CELL_KEY));
     for (int c = 0; c < schema_columns(table); c++) {
-        const char *column = schema_column(table, c);
-        text_put(text, "%s%s = excluded.%s", c == 0 ? "" : ", ", column, column);
+        const char *column = cell_column(table, c);
+        if (cell_is_first(table, c)) {
+            text_put(text, "%s%s = excluded.%s", c == 0 ? "" : ", ", column, column);
+        }
     }
 }

@@ -7,7 +7,7 @@
 #include "model/rows.h"
 #include "model/text.h"
 
-#define ROW_DIFF_TEXT_SIZE 1024 /* of a statement about one row */
+#define ROW_DIFF_TEXT_SIZE 4096 /* of a statement about one row */
 
 /* A table under comparison. */
 struct row_diff {

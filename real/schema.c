@@ -4,6 +4,7 @@
 #include "model/primitive.h"
 #include "model/table.h"
 #include "model/text.h"
+#include "real/cell.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,17 +34,27 @@ const char *schema_column(enum row_table table, int column)
     return table_get(table)->column[column].name;
 }
 
+static void put_foreign_key(struct text *text, const char *schema, enum row_table table,
+                            const struct foreign_key *key, uint64_t tables)
+{
+    if (table_in(tables, (enum row_table)key->parent)) { /* H5 */
+        text_put(text, ", FOREIGN KEY (%s) REFERENCES %s.%s", schema_column(table, key->column),
+                 schema, schema_table((enum row_table)key->parent));
+    }
+}
+
 static void create_table(struct text *text, const char *schema, enum row_table table,
                          uint64_t tables)
 {
-    text_put(text, "CREATE TABLE %s.%s (id bigint PRIMARY KEY", schema, schema_table(table));
-    for (int c = 0; c < schema_columns(table); c++) {
-        text_put(text, ", %s bigint NOT NULL", schema_column(table, c)); /* H2 */
+    text_put(text, "CREATE TABLE %s.%s (", schema, schema_table(table));
+    for (int c = CELL_KEY; c < schema_columns(table); c++) {
+        if (cell_is_first(table, c)) {
+            text_put(text, "%s%s ", c == CELL_KEY ? "" : ", ", cell_column(table, c));
+            cell_put_type(text, table, c); /* H2 */
+        }
     }
-    const struct foreign_key *key = &primitive_foreign_keys[table];
-    if (key->there && table_in(tables, (enum row_table)key->parent)) { /* H5 */
-        text_put(text, ", FOREIGN KEY (%s) REFERENCES %s.%s", schema_column(table, key->column),
-                 schema, schema_table((enum row_table)key->parent));
+    for (const struct foreign_key *key = primitive_foreign_keys[table]; key->there; key++) {
+        put_foreign_key(text, schema, table, key, tables);
     }
     text_put(text, ");\n");
 }
@@ -52,7 +63,7 @@ static void put_index(struct text *text, const char *schema, const struct table_
                       uint64_t tables)
 {
     enum row_table table = (enum row_table)index->table;
-    if (table_in(tables, table)) {
+    if (table_in(tables, table) && table_in(tables, (enum row_table)index->with)) {
         text_put(text, "CREATE INDEX ON %s.%s (%s, %s, %s, id);\n", schema, schema_table(table),
                  schema_column(table, index->columns[0]), schema_column(table, index->columns[1]),
                  schema_column(table, index->columns[2]));
@@ -68,11 +79,12 @@ static void put_function(struct text *text, const char *name, const char *functi
              name, function, traits, body);
 }
 
-static void put_clock(struct text *text, const char *name, int64_t ahead)
+#define BEGAN SCHEMA_MS_OF("transaction_timestamp()")
+
+static void put_clock(struct text *text, const char *name)
 {
     char body[160];
-    snprintf(body, sizeof body, SCHEMA_MS_OF("transaction_timestamp()") " - %" PRId64,
-             SCHEMA_CLOCK_EPOCH_MS - ahead);
+    snprintf(body, sizeof body, BEGAN " - %" PRId64, SCHEMA_CLOCK_EPOCH_MS);
     put_function(text, name, SCHEMA_CLOCK, "STABLE", body);
 }
 
@@ -93,7 +105,7 @@ void schema_create_script(const char *name, uint64_t tables, char script[SCHEMA_
     for (int i = 0; i < TABLE_INDEXES; i++) {
         put_index(&text, name, &table_indexes[i], tables);
     }
-    put_clock(&text, name, 0);
+    put_clock(&text, name);
     put_function(&text, name, SCHEMA_WALL, "VOLATILE", SCHEMA_MS_OF("clock_timestamp()"));
     text_put(&text,
              "CREATE FUNCTION %s." SCHEMA_REFUSE "(reason bigint) RETURNS bigint\n"
@@ -105,11 +117,22 @@ void schema_create_script(const char *name, uint64_t tables, char script[SCHEMA_
              name);
 }
 
-void schema_leap_script(const char *name, int64_t ahead, char script[SCHEMA_SCRIPT_SIZE])
+void schema_leap_script(const char *name, const struct schema_leaps *leaps,
+                        char script[SCHEMA_SCRIPT_SIZE])
 {
-    CHECK(schema_name_is_sound(name));
+    CHECK(schema_name_is_sound(name) && leaps->count > 0 && leaps->count <= SCHEMA_LEAPS_MAX);
     struct text text = text_begin(script, SCHEMA_SCRIPT_SIZE);
-    put_clock(&text, name, ahead);
+    char body[SCHEMA_LEAPS_MAX * 160];
+    struct text sum = text_begin(body, sizeof body);
+    text_put(&sum, BEGAN " - %" PRId64 " + CASE", SCHEMA_CLOCK_EPOCH_MS);
+    for (unsigned i = leaps->count; i-- > 0;) {
+        text_put(&sum, " WHEN " BEGAN " >= %" PRId64 " THEN %" PRId64, leaps->at[i].from,
+                 leaps->at[i].ahead);
+    }
+    text_put(&sum, " ELSE 0 END");
+    put_function(&text, name, SCHEMA_CLOCK, "STABLE", body);
+    text_put(&text, "SELECT %s." SCHEMA_REFUSE "(0) WHERE %s." SCHEMA_WALL "() > %" PRId64 ";\n",
+             name, name, leaps->at[leaps->count - 1].from - SCHEMA_LEAP_MARGIN_MS);
 }
 
 void schema_lockstep_script(const char *name, char script[SCHEMA_SCRIPT_SIZE])

@@ -4,7 +4,8 @@
  * Text only; store.h runs it. Of primitives it knows the foreign keys alone.
  *
  * (H1) Everything that Assay makes is in one schema and goes with it.
- * (H2) A cell is a bigint and never null: 0 means "none", as in the rows of the simulation (R1).
+ * (H2) A cell has the type that cell.h gives it: in most tables it is a bigint and never null, 0 meaning
+ *      "none" as in the rows of the simulation (R1).
  * (H3) A schema that is there already is not touched: making it again fails.
  * (H4) A name that passes schema_name_is_sound needs no quotes in SQL.
  * (H5) A foreign key to a table that is not made is not made.
@@ -34,8 +35,22 @@
 /* A time as SQL in milliseconds since 1970, as both clocks round it. */
 #define SCHEMA_MS_OF(time) "(date_part('epoch', " time ") * 1000)::bigint"
 
-/* The store's clock leaps: it is so far ahead of the server's. */
-void schema_leap_script(const char *name, int64_t ahead, char script[SCHEMA_SCRIPT_SIZE]);
+/* How the store's clock leaps: transactions that begin at `from` or later, in milliseconds since 1970,
+ * see it so far ahead of the server's; the last leap that applies counts. */
+#define SCHEMA_LEAPS_MAX 8
+struct schema_leaps {
+    unsigned count;
+    struct {
+        int64_t from, ahead;
+    } at[SCHEMA_LEAPS_MAX];
+};
+
+/* The last leap is yet to come, and no transaction sees it halfway: a new function is seen at once, also
+ * by transactions that are open. So the script fails unless it ends SCHEMA_LEAP_MARGIN_MS before
+ * that leap. */
+#define SCHEMA_LEAP_MARGIN_MS 50
+void schema_leap_script(const char *name, const struct schema_leaps *leaps,
+                        char script[SCHEMA_SCRIPT_SIZE]);
 
 /* For lockstep with a simulation: the clocks are what each connection sets them to. */
 #define SCHEMA_SET_CLOCK "SET assay.clock = '%" PRId64 "'"

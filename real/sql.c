@@ -2,6 +2,7 @@
 
 #include "model/check.h"
 #include "model/text.h"
+#include "real/cell.h"
 #include "real/schema.h"
 
 #include <string.h>
@@ -9,13 +10,14 @@
 /* ---- templates ------------------------------------------------------------------------------- *
  * {word} is filled in for the operation at hand; {job} .. {message} are tables; {miss:i} is what a
  * miss of the primitive's operation i means in the call's mode; {gate} whether the statement is to
- * do anything at all. "(SELECT) AS one" gives the row that is answered in any case. */
+ * do anything at all; {get T.C} is a column of t as a number, {id T $i} a parameter as T's key.
+ * "(SELECT) AS one" gives the row that is answered in any case. */
 
 /* The cell, and whether its test passes: the latest version of the row once the lock is held. */
 #define CELL                                                                                       \
     "WITH cell AS MATERIALIZED (\n"                                                                \
-    "  SELECT t.{column} AS was, {test} AS passed\n"                                               \
-    "    FROM {table} AS t WHERE t.id = {key} AND {gate}{lock})"
+    "  SELECT {cell} AS was, {test} AS passed\n"                                                   \
+    "    FROM {table} AS t WHERE t.{id} = {key} AND {gate}{lock})"
 #define MISSED                                                                                     \
     "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN cell.passed IS NULL THEN {absent}\n"             \
     "            WHEN NOT cell.passed THEN {failed} ELSE 0::bigint END{values}\n"
@@ -24,28 +26,28 @@ static const char *const templates[] = {
     [OP_READ] = CELL "\n" MISSED "  FROM (SELECT) AS one LEFT JOIN cell ON true",
     [OP_TEST] = CELL "\n" MISSED "  FROM (SELECT) AS one LEFT JOIN cell ON true",
     [OP_ADD] = CELL ", written AS (\n"
-                    "  UPDATE {table} AS t SET {column} = t.{column} + {value}\n"
-                    "    FROM cell WHERE t.id = {key} AND cell.passed\n"
-                    "    RETURNING t.{column} AS now)\n" MISSED
+                    "  UPDATE {table} AS t SET {added}\n"
+                    "    FROM cell WHERE t.{id} = {key} AND cell.passed\n"
+                    "    RETURNING {cell} AS now)\n" MISSED
                     "  FROM (SELECT) AS one LEFT JOIN cell ON true LEFT JOIN written ON true",
     [OP_SET] = CELL ", written AS (\n"
-                    "  UPDATE {table} AS t SET {column} = {value}\n"
-                    "    FROM cell WHERE t.id = {key} AND cell.passed\n"
-                    "    RETURNING t.{column} AS now)\n" MISSED
+                    "  UPDATE {table} AS t SET {set}\n"
+                    "    FROM cell WHERE t.{id} = {key} AND cell.passed\n"
+                    "    RETURNING {cell} AS now)\n" MISSED
                     "  FROM (SELECT) AS one LEFT JOIN cell ON true LEFT JOIN written ON true",
     [OP_DELETE] =
         CELL ", gone AS (\n"
-             "  DELETE FROM {table} AS t USING cell WHERE t.id = {key} AND cell.passed)\n" MISSED
+             "  DELETE FROM {table} AS t USING cell WHERE t.{id} = {key} AND cell.passed)\n" MISSED
              "  FROM (SELECT) AS one LEFT JOIN cell ON true",
     /* A row that may be there; a parent that is not ends the transaction by itself (23503). */
     [OP_INSERT] = "WITH made AS (\n"
                   "  INSERT INTO {table} AS t ({columns}) SELECT {row} WHERE {gate}\n"
-                  "    ON CONFLICT (id) DO NOTHING RETURNING t.id)\n"
-                  "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN made.id IS NULL THEN {failed}\n"
+                  "    ON CONFLICT ({id}) DO NOTHING RETURNING t.{id})\n"
+                  "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN made.{id} IS NULL THEN {failed}\n"
                   "            ELSE 0::bigint END\n"
                   "  FROM (SELECT) AS one LEFT JOIN made ON true",
     [OP_RECORD] = "INSERT INTO {table} AS t ({columns}) SELECT {row} WHERE {gate}\n"
-                  "  ON CONFLICT (id) DO UPDATE SET {last} = t.{last} + 1 RETURNING 0::bigint",
+                  "  ON CONFLICT ({id}) DO UPDATE SET {last} = t.{last} + 1 RETURNING 0::bigint",
     [OP_CLAIM] = "WITH due AS MATERIALIZED (\n"
                  "  SELECT t.id FROM {table} AS t WHERE t.visible_at <= {now} AND {gate}\n"
                  "    ORDER BY t.visible_at, t.id LIMIT 1 FOR UPDATE SKIP LOCKED), taken AS (\n"
@@ -201,9 +203,11 @@ static const struct whole wholes[] = {
     /* $1 entry */
     {&primitive_table[PRIMITIVE_READ_ENTRY],
      false,
-     "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce(t.status, 0),\n"
-     "       coalesce(t.payload_hash, 0)\n"
-     "  FROM (SELECT) AS one LEFT JOIN {entry} AS t ON t.id = $1",
+     "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce({get decision_backlog_entry.status}, "
+     "0),\n"
+     "       coalesce({get decision_backlog_entry.payload_hash}, 0)\n"
+     "  FROM (SELECT) AS one LEFT JOIN {decision_backlog_entry} AS t\n"
+     "    ON t.entry_id = {id decision_backlog_entry $1}",
      2,
      {0, 1}},
     /* $1 state, $2 retry, $3 ticks */
@@ -225,6 +229,17 @@ static const struct whole wholes[] = {
      "    ORDER BY s.state, s.unwanted, s.cancel_at, s.id LIMIT 1) AS t ON true",
      3,
      {0, 1, 2}},
+    /* $1 any */
+    {&primitive_table[PRIMITIVE_FIND_STOPPED],
+     false,
+     "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce(t.id, 0), coalesce(t.kind, 0),\n"
+     "       coalesce(t.activity, 0), coalesce(t.round, 0), coalesce(t.job, 0),\n"
+     "       coalesce(t.node, 0)\n"
+     "  FROM (SELECT) AS one LEFT JOIN (SELECT m.* FROM {message} AS m\n"
+     "    WHERE m.head = 1 AND m.dimension = 0 AND m.round < $1\n"
+     "    ORDER BY m.head, m.dimension, m.round, m.id LIMIT 1) AS t ON true",
+     6,
+     {0, 1, 2, 3, 4, 5}},
     /* $1 seq */
     {&primitive_table[PRIMITIVE_SEQ_READ],
      false,
@@ -319,7 +334,8 @@ struct filling {
     const char *schema;
 };
 
-static void add_operand(const struct filling *fill, uint8_t operand)
+/* SQL that yields a bigint. */
+static void put_operand(const struct filling *fill, struct text *text, uint8_t operand)
 {
     static const char *const constants[OPERAND_CONSTANTS] = {[OPERAND_ZERO] = "0",
                                                              [OPERAND_ONE] = "1",
@@ -327,21 +343,38 @@ static void add_operand(const struct filling *fill, uint8_t operand)
                                                              [OPERAND_NULL] = "NULL::bigint"};
     unsigned place = OPERAND_PLACE(operand);
     if (operand >= OPERAND_VALUE) {
-        text_put(fill->text, "current_setting('assay.v%u')::bigint", place);
+        text_put(text, "current_setting('assay.v%u')::bigint", place);
     } else if (operand >= OPERAND_PARAM) {
-        text_put(fill->text, "$%u", place + 1);
+        text_put(text, "$%u", place + 1);
     } else if (operand == OPERAND_NOW) {
-        text_put(fill->text, "%s." SCHEMA_CLOCK "()", fill->schema);
+        text_put(text, "%s." SCHEMA_CLOCK "()", fill->schema);
     } else if (operand == OPERAND_WALL) {
-        text_put(fill->text, "%s." SCHEMA_WALL "()", fill->schema);
+        text_put(text, "%s." SCHEMA_WALL "()", fill->schema);
     } else {
-        text_put(fill->text, "%s", constants[operand]);
+        text_put(text, "%s", constants[operand]);
     }
 }
 
-static void add_column(const struct filling *fill)
+static void add_operand(const struct filling *fill, uint8_t operand)
 {
-    text_put(fill->text, "%s", schema_column((enum row_table)fill->op->table, fill->op->column));
+    put_operand(fill, fill->text, operand);
+}
+
+static void number_of(const struct filling *fill, uint8_t operand, char number[CELL_NUMBER_SIZE])
+{
+    struct text text = text_begin(number, CELL_NUMBER_SIZE);
+    put_operand(fill, &text, operand);
+}
+
+static enum row_table own_table(const struct filling *fill)
+{
+    return (enum row_table)fill->op->table;
+}
+
+/* The operation's cell, as a number. */
+static void add_cell(const struct filling *fill)
+{
+    cell_put_number(fill->text, own_table(fill), fill->op->column, "t.");
 }
 
 static void add_table(const struct filling *fill, enum row_table table)
@@ -367,8 +400,7 @@ static void add_formula(const struct filling *fill, const char *formula)
             add_operand(fill, fill->op->value);
             break;
         case '@':
-            text_put(fill->text, "t.");
-            add_column(fill);
+            add_cell(fill);
             break;
         default:
             text_put(fill->text, "%c", *at);
@@ -390,12 +422,14 @@ static void add_test(const struct filling *fill)
         [TEST_RESUMABLE] = "(@ % a < b OR @ / a % 10000 IN (110, 1111) OR ",
         [TEST_STUCK] = "(NOT (@ % a < b OR @ / a % 10000 IN (110, 1111) OR ",
         [TEST_AMONG] = "((a >> @::int) & 1 = 1)",
+        [TEST_PAIR] = "(@ = a AND ",
     };
     add_formula(fill, formulas[fill->op->test]);
-    if (fill->op->test == TEST_RESUMABLE || fill->op->test == TEST_STUCK) {
+    bool pair = fill->op->test == TEST_PAIR;
+    if (pair || fill->op->test == TEST_RESUMABLE || fill->op->test == TEST_STUCK) {
         text_put(fill->text,
                  "t.%s = ", schema_column((enum row_table)fill->op->table, fill->op->beside));
-        add_operand(fill, fill->op->c);
+        add_operand(fill, pair ? fill->op->b : fill->op->c);
         text_put(fill->text, fill->op->test == TEST_STUCK ? "))" : ")");
     }
 }
@@ -441,20 +475,17 @@ static void add_absent(const struct filling *fill)
 
 static void add_columns(const struct filling *fill)
 {
-    enum row_table table = (enum row_table)fill->op->table;
-    text_put(fill->text, "id");
-    for (int c = 0; c < schema_columns(table); c++) {
-        text_put(fill->text, ", %s", schema_column(table, c));
-    }
+    cell_put_columns(fill->text, own_table(fill));
 }
 
 static void add_row(const struct filling *fill)
 {
-    add_operand(fill, fill->op->key);
-    for (int c = 0; c < schema_columns((enum row_table)fill->op->table); c++) {
-        text_put(fill->text, ", ");
-        add_operand(fill, fill->op->columns[c]);
+    char numbers[1 + ROW_COLUMNS_MAX][CELL_NUMBER_SIZE];
+    number_of(fill, fill->op->key, numbers[0]);
+    for (int c = 0; c < schema_columns(own_table(fill)); c++) {
+        number_of(fill, fill->op->columns[c], numbers[1 + c]);
     }
+    cell_put_row(fill->text, own_table(fill), numbers);
 }
 
 static void add_lock(const struct filling *fill)
@@ -536,8 +567,49 @@ static void add_values(const struct filling *fill)
     }
 }
 
+/* "decision_backlog_entry.status" */
+static void add_named_cell(const struct filling *fill, const char *name)
+{
+    size_t length = strcspn(name, ".");
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        enum row_table table = (enum row_table)t;
+        bool is = strlen(schema_table(table)) == length &&
+                  strncmp(schema_table(table), name, length) == 0;
+        for (int c = 0; is && c < schema_columns(table); c++) {
+            if (strcmp(schema_column(table, c), name + length + 1) == 0) {
+                cell_put_number(fill->text, table, c, "t.");
+                return;
+            }
+        }
+    }
+    CHECK(false);
+}
+
+/* "decision_backlog_entry $1" */
+static void add_named_key(const struct filling *fill, const char *name)
+{
+    size_t length = strcspn(name, " ");
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        enum row_table table = (enum row_table)t;
+        if (strlen(schema_table(table)) == length &&
+            strncmp(schema_table(table), name, length) == 0) {
+            cell_put_value(fill->text, table, CELL_KEY, name + length + 1);
+            return;
+        }
+    }
+    CHECK(false);
+}
+
 static bool fill_common(const struct filling *fill, const char *word)
 {
+    if (strncmp(word, "get ", 4) == 0) {
+        add_named_cell(fill, word + 4);
+        return true;
+    }
+    if (strncmp(word, "id ", 3) == 0) {
+        add_named_key(fill, word + 3);
+        return true;
+    }
     if (strcmp(word, "gate") == 0) {
         add_gate(fill);
         return true;
@@ -569,9 +641,16 @@ static void fill_own_table(const struct filling *fill)
     add_table(fill, (enum row_table)fill->op->table);
 }
 
+static void fill_id(const struct filling *fill)
+{
+    text_put(fill->text, "%s", cell_column(own_table(fill), CELL_KEY));
+}
+
 static void fill_key(const struct filling *fill)
 {
-    add_operand(fill, fill->op->key);
+    char number[CELL_NUMBER_SIZE];
+    number_of(fill, fill->op->key, number);
+    cell_put_value(fill->text, own_table(fill), CELL_KEY, number);
 }
 
 static void fill_class(const struct filling *fill)
@@ -582,6 +661,23 @@ static void fill_class(const struct filling *fill)
 static void fill_value(const struct filling *fill)
 {
     add_operand(fill, fill->op->value);
+}
+
+static void fill_set(const struct filling *fill)
+{
+    char number[CELL_NUMBER_SIZE];
+    number_of(fill, fill->op->value, number);
+    cell_put_assignment(fill->text, own_table(fill), fill->op->column, number);
+}
+
+static void fill_added(const struct filling *fill)
+{
+    char sum[CELL_SUM_SIZE];
+    struct text text = text_begin(sum, sizeof sum);
+    cell_put_number(&text, own_table(fill), fill->op->column, "t.");
+    text_put(&text, " + ");
+    put_operand(fill, &text, fill->op->value);
+    cell_put_assignment(fill->text, own_table(fill), fill->op->column, sum);
 }
 
 static void add_own_column(const struct filling *fill, int column)
@@ -627,7 +723,8 @@ static const struct {
     const char *word;
     void (*add)(const struct filling *fill);
 } words[] = {
-    {"table", fill_own_table}, {"column", add_column},  {"key", fill_key},
+    {"table", fill_own_table}, {"cell", add_cell},      {"key", fill_key},
+    {"id", fill_id},           {"set", fill_set},       {"added", fill_added},
     {"value", fill_value},     {"test", add_test},      {"lock", add_lock},
     {"absent", add_absent},    {"failed", fill_failed}, {"values", add_values},
     {"columns", add_columns},  {"row", add_row},        {"last", fill_last},
@@ -656,7 +753,7 @@ static void fill_in(const struct filling *fill, const char *pattern)
         text_put(fill->text, "%.*s", (int)plain, pattern);
         pattern += plain;
         if (*pattern == '{') {
-            char word[16] = "";
+            char word[48] = "";
             size_t length = strcspn(++pattern, "}");
             CHECK(length < sizeof word && pattern[length] == '}');
             memcpy(word, pattern, length);

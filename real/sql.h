@@ -38,7 +38,7 @@
 
 #include "model/bundle.h"
 
-#define SQL_TEXT_SIZE     4096
+#define SQL_TEXT_SIZE     8192
 #define SQL_SETTINGS_SIZE 1024
 #define SQL_VALUES_MAX    7 /* columns after the first: those of Step 2 are the most */
 

@@ -103,7 +103,7 @@ static void add_table(struct text *text, const char *schema, enum row_table tabl
     bool enums = false;
     for (int c = 0; c < schema_columns(table); c++) {
         const struct column *column = table_column(table, c);
-        enums = enums || column->kind == COLUMN_ENUM;
+        enums = enums || (column->kind == COLUMN_ENUM && !table_get(table)->typed);
         if (column->kind == COLUMN_LEDGER && column->of == DIGITS_KEY) {
             add_digits(text, schema, table, c);
         } else if (column->kind == COLUMN_LEDGER) {

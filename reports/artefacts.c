@@ -205,7 +205,7 @@ static void append(struct artefacts *artefacts, const char *text, size_t length)
         size_t capacity = 2 * (artefacts->length + length);
         char *lines = realloc(artefacts->lines, capacity);
         if (lines == NULL) {
-            artefacts_complain(artefacts, artefacts->folder, "not enough memory for its lines");
+            artefacts_complain(artefacts, "results:", "not enough memory for their lines");
             return;
         }
         artefacts->lines = lines;
@@ -225,12 +225,10 @@ static void artefacts_keep(struct artefacts *artefacts, const json_t *line, FILE
     if (echo != NULL) {
         fprintf(echo, "%s\n", text);
     }
-    if (artefacts->folder != NULL) {
-        append(artefacts, text, strlen(text));
-        append(artefacts, "\n", 1);
-        if (artefacts_is_due(artefacts)) {
-            save(artefacts, "", 0);
-        }
+    append(artefacts, text, strlen(text));
+    append(artefacts, "\n", 1);
+    if (artefacts_is_due(artefacts)) {
+        save(artefacts, "", 0);
     }
     free(text);
 }

@@ -8,7 +8,7 @@
  * written beside their place and moved there whole, and so is the folder of a finding: also after
  * the run was killed, each is complete as of some moment, or is not there.
  *
- * With no folder, nothing is kept, and a line only goes where the caller wants it besides.
+ * With no folder, no file is written; the lines are there for the verdict until it is closed.
  *
  * (AF1) At every moment from artefacts_open on, results.jsonl is there and each of its lines is one
  *       JSON object.

@@ -1,5 +1,7 @@
 #include "reports/evidence.h"
 
+#include "reports/repeat.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,18 +38,17 @@ static bool names_clause(const char *id, enum clause_id *clause)
     return clause_find(id, strlen(id), clause);
 }
 
-/* ---- statuses -------------------------------------------------------------------------------- */
+/* ---- the verdict ----------------------------------------------------------------------------- */
 
-const char *evidence_status_words(int status)
+/* A reason that the session which is read gives. */
+static void give(struct evidence *evidence, enum verdict_kind kind, const char *name)
 {
-    return line_status_words(line_status_rank(status));
+    verdict_add(&evidence->session.verdict, kind, name, 1);
 }
 
-static void note_status(struct evidence *evidence, int status)
+static int worse_of(int one, int other)
 {
-    if (line_status_rank(status) > line_status_rank(evidence->status)) {
-        evidence->status = status;
-    }
+    return line_status_rank(other) > line_status_rank(one) ? other : one;
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -165,7 +166,7 @@ static void add_scenario(struct evidence *evidence, const json_t *line)
     }
     add_runs(evidence, EVIDENCE_SIM, line);
     if (line_get_new(line) > 0) {
-        note_status(evidence, 1); /* (EV5) */
+        evidence->session.said = worse_of(evidence->session.said, 1); /* (EV5) */
     }
 }
 
@@ -176,8 +177,13 @@ static void add_sim(struct evidence *evidence, const json_t *line)
 
 static void add_real(struct evidence *evidence, const json_t *line)
 {
+    struct evidence_session *session = &evidence->session;
     add_runs(evidence, EVIDENCE_REAL, line);
-    note_status(evidence, (int)line_get_status(line)); /* (EV5) */
+    if (line_get_late(line) > 0) {
+        snprintf(session->bounded, sizeof session->bounded, "%.50s ran out of time",
+                 line_get_scenario(line));
+    }
+    session->said = worse_of(session->said, (int)line_get_status(line)); /* (EV5) */
 }
 
 /* Adds a name to a list of them, "a, b", unless it is there. */
@@ -202,16 +208,54 @@ bool evidence_is_first(json_t *found, const json_t *finding)
     return first;
 }
 
+/* The planted bug that the finding is of; "": none. */
+static const char *bug_of(const struct evidence *evidence, const json_t *line, char name[80])
+{
+    json_t *again = repeat_planted(line_get_again(line));
+    const char *said = line_get_sabotage(line);
+    snprintf(name, 80, "%s",
+             said[0] != '\0'         ? said
+             : json_is_string(again) ? json_string_value(again)
+                                     : evidence->session.planted);
+    json_decref(again);
+    return name;
+}
+
+/* What the finding is called among reasons. */
+static const char *promise_of(const json_t *line)
+{
+    return line_get_clause(line)[0] != '\0' ? line_get_clause(line)
+           : line_get_name(line)[0] != '\0' ? line_get_name(line)
+                                            : "a promise without a name";
+}
+
+static void give_finding(struct evidence *evidence, const json_t *line, bool first)
+{
+    struct evidence_session *session = &evidence->session;
+    bool is_new = line_text_is(line_get_kind(line), "new"),
+         expected = line_text_is(line_get_kind(line), "expected");
+    char bug[80], name[300];
+    enum verdict_kind kind = expected ? VERDICT_EXPECTED : VERDICT_KNOWN;
+    snprintf(name, sizeof name, "%.200s", promise_of(line));
+    if (!expected && bug_of(evidence, line, bug)[0] != '\0') {
+        json_object_set_new(session->bugs, bug, json_true());
+        snprintf(name, sizeof name, "%.80s breaks %.200s", bug, promise_of(line));
+        kind = is_new ? VERDICT_CAUGHT : kind;
+    } else {
+        kind = is_new ? VERDICT_BROKEN : kind;
+    }
+    session->made += is_new;
+    verdict_add(&session->verdict, kind, name, first);
+}
+
 static void add_finding(struct evidence *evidence, const json_t *line)
 {
     enum clause_id id;
     bool is_new = line_text_is(line_get_kind(line), "new"),
-         known = line_text_is(line_get_kind(line), "known");
-    evidence->made += is_new;
-    if (is_new) {
-        note_status(evidence, 1); /* (EV3) */
-    }
-    if (!evidence_is_first(evidence->found, line)) {
+         known = line_text_is(line_get_kind(line), "known"),
+         first = evidence_is_first(evidence->found, line);
+    give_finding(evidence, line, first); /* (EV3) */
+    if (!first) {
         return;
     }
     evidence->findings += is_new;
@@ -231,8 +275,12 @@ static void add_kill(struct evidence *evidence, const json_t *line)
 {
     enum clause_id clause;
     const char *name = line_get_name(line);
-    if (!names_clause(line_get_clause(line), &clause) ||
-        !line_text_is(line_get_fate(line), "found")) {
+    const char *fate = line_get_fate(line);
+    if (!line_text_is(fate, "found") && !line_text_is(fate, "equivalent") &&
+        !line_text_is(fate, "not shown")) {
+        give(evidence, VERDICT_SURVIVED, name);
+    }
+    if (!names_clause(line_get_clause(line), &clause) || !line_text_is(fate, "found")) {
         return;
     }
     struct evidence_clause *of = &evidence->clauses[clause];
@@ -260,29 +308,59 @@ static void add_suite(struct evidence *evidence, const json_t *line)
     bool passed = line_get_passed(line) && (before == NULL || json_is_true(before));
     json_object_set_new(evidence->suites, suite, json_boolean(passed));
     if (!passed) {
-        note_status(evidence, 1);
+        give(evidence, VERDICT_SUITE, suite);
     }
+}
+
+/* An error that was planted in the simulated store, and no script showed. */
+static void add_error(struct evidence *evidence, const json_t *line)
+{
+    if (line_get_seeds(line) == 0) {
+        give(evidence, VERDICT_SURVIVED, line_get_name(line));
+    }
+}
+
+static void give_all(struct evidence *evidence, enum verdict_kind kind, const json_t *names)
+{
+    size_t i;
+    json_t *name;
+    json_array_foreach((json_t *)names, i, name)
+    {
+        give(evidence, kind, json_string_value(name));
+    }
+}
+
+static void add_shards(struct evidence *evidence, const json_t *line)
+{
+    give_all(evidence, VERDICT_MISSING_SHARD, line_get_missing(line));
+    give_all(evidence, VERDICT_FOREIGN, line_get_foreign(line));
+    give_all(evidence, VERDICT_DOUBLED, line_get_doubled(line));
 }
 
 /* Of a verb, or of shards together (EV5). */
 static void add_summary(struct evidence *evidence, const json_t *line)
 {
-    if (json_array_size(line_get_gates(line)) > 0 || line_get_survived(line) > 0 ||
-        line_get_wrongly_equivalent(line) > 0) {
-        note_status(evidence, 4);
+    struct evidence_session *session = &evidence->session;
+    give_all(evidence, VERDICT_GATE, line_get_gates(line));
+    if (line_get_survived(line) > verdict_count(&session->verdict, VERDICT_SURVIVED)) {
+        give(evidence, VERDICT_SURVIVED, "");
+    }
+    if (line_get_wrongly_equivalent(line) > 0) {
+        give(evidence, VERDICT_GATE, "a bug that is listed as equivalent was found");
     }
     if (line_get_differences(line) > 0) {
-        note_status(evidence, 1);
+        verdict_add(&session->verdict, VERDICT_DIFFERENCE, "", line_get_differences(line));
     }
     if (json_is_false(line_read_json(line, LINE_KEY_deterministic))) {
-        note_status(evidence, 3);
+        give(evidence, VERDICT_DRIFT, "");
     }
+    session->interrupted = session->interrupted || line_get_interrupted(line);
 }
 
 static void add_regressions(struct evidence *evidence, const json_t *line)
 {
     if (line_get_broken(line) > 0) {
-        note_status(evidence, 1); /* (EV5) */
+        verdict_add(&evidence->session.verdict, VERDICT_REGRESSION, "", line_get_broken(line));
     }
 }
 
@@ -295,33 +373,120 @@ static bool is_idle(const struct evidence *evidence, const json_t *line, int sta
             return false;
         }
     }
-    return !evidence->ran && status == 0;
+    return !evidence->session.ran && status == 0;
+}
+
+/* Bugs of a session that ended by itself, in runs without a finding (EV7). */
+static void give_survivors(struct evidence *evidence)
+{
+    const char *name;
+    json_t *shown;
+    json_object_foreach(evidence->session.bugs, name, shown)
+    {
+        if (!json_is_true(shown)) {
+            give(evidence, VERDICT_SURVIVED, name);
+        }
+    }
+}
+
+/* What the session asked for changes what its findings come to: a hunt is there to make them. */
+static void weigh_findings(struct evidence *evidence, int status)
+{
+    struct evidence_session *session = &evidence->session;
+    bool expected = verdict_count(&session->verdict, VERDICT_EXPECTED) > 0;
+    if (line_text_is(session->verb, "sabotage")) {
+        verdict_change(&session->verdict, VERDICT_CAUGHT, 0, false);
+    }
+    if (!session->expecting) {
+        if (expected && status == 1 && verdict_status(&session->verdict) == 0) {
+            verdict_change(&session->verdict, VERDICT_EXPECTED, 1, false); /* (EV4) */
+        }
+        return;
+    }
+    bool met = session->made > 0 || (expected && status == 0);
+    if (met && status <= 1) {
+        verdict_change(&session->verdict, VERDICT_CAUGHT, 0, true);
+        verdict_change(&session->verdict, VERDICT_BROKEN, 0, true);
+        session->said = session->said == 1 ? 0 : session->said;
+    } else if (!met && status <= 1 && verdict_count(&session->verdict, VERDICT_SURVIVED) == 0) {
+        give(evidence, VERDICT_NO_FINDING, "");
+    }
+}
+
+/* A status that says more than every reason has a reason of its own (VE2). */
+static void explain(struct evidence *evidence, int status)
+{
+    struct evidence_session *session = &evidence->session;
+    int given = verdict_status(&session->verdict);
+    if (line_status_rank(status) <= line_status_rank(given)) {
+        return;
+    }
+    if (status == 4 && session->bounded[0] != '\0') {
+        give(evidence, VERDICT_BOUNDED, session->bounded);
+    } else {
+        verdict_add_as(&session->verdict, verdict_of_status(status), status, session->verb, 1);
+    }
+}
+
+static void close_session(struct evidence *evidence)
+{
+    struct evidence_session *session = &evidence->session;
+    if (session->open) {
+        verdict_take(&evidence->verdict, &session->verdict);
+        verdict_free(&session->verdict);
+        json_decref(session->bugs);
+    }
+    *session = (struct evidence_session){0};
+}
+
+/* It has no end. */
+static void give_up_session(struct evidence *evidence)
+{
+    char name[80];
+    if (evidence->session.open) {
+        evidence->killed++;
+        snprintf(name, sizeof name, "%s was killed half-way", evidence->session.verb);
+        give(evidence, VERDICT_INTERRUPTED, name);
+    }
+    close_session(evidence);
 }
 
 static void add_end(struct evidence *evidence, const json_t *line)
 {
+    struct evidence_session *session = &evidence->session;
     int status = (int)line_get_status(line);
-    evidence->killed -= evidence->killed > 0;
+    bool bar = line_text_is(session->verb, "bench") && status == 4; /* (EV2) */
     if (is_idle(evidence, line, status)) {
-        evidence->idle++;
-        note_status(evidence, 4);
+        give(evidence, VERDICT_NEVER_RAN, session->verb);
     }
-    if (evidence->expecting && status <= 1) { /* (EV3) */
-        evidence->met += evidence->made > 0;
-        evidence->unmet += evidence->made == 0;
-        note_status(evidence, evidence->made > 0 ? 1 : 4);
-    } else if (!line_text_is(line_get_verb(line), "bench") || status != 4) { /* (EV2) */
-        note_status(evidence, status);
+    if (session->interrupted) {
+        char name[80];
+        snprintf(name, sizeof name, "%s, by a signal", session->verb);
+        give(evidence, VERDICT_INTERRUPTED, name);
+    } else {
+        give_survivors(evidence);
     }
+    weigh_findings(evidence, status);
+    if (!session->expecting || status > 1) {
+        explain(evidence, bar ? 0 : status);
+    }
+    explain(evidence, session->said);
+    close_session(evidence);
 }
 
 static void add_begin(struct evidence *evidence, json_t *line)
 {
+    struct evidence_session *session = &evidence->session;
+    json_t *planted = repeat_planted(line_get_command(line));
+    give_up_session(evidence);
     evidence->sessions++;
-    evidence->killed++;
-    evidence->expecting = line_get_expects_finding(line);
-    evidence->made = 0;
-    evidence->ran = false;
+    *session = (struct evidence_session){
+        .open = true, .expecting = line_get_expects_finding(line), .bugs = json_object()};
+    verdict_begin(&session->verdict);
+    snprintf(session->verb, sizeof session->verb, "%s", line_get_verb(line));
+    snprintf(session->planted, sizeof session->planted, "%s",
+             json_is_string(planted) ? json_string_value(planted) : "");
+    json_decref(planted);
     if (evidence->begin == NULL) {
         evidence->begin = line;
     }
@@ -344,7 +509,26 @@ static const struct {
     {LINE_SUITE, true, add_suite},        {LINE_END, true, add_end},
     {LINE_SERVER, true, add_server},      {LINE_GATES, true, add_summary},
     {LINE_SUMMARY, true, add_summary},    {LINE_REGRESSIONS, true, add_regressions},
+    {LINE_ERROR, true, add_error},        {LINE_SHARDS, true, add_shards},
 };
+
+/* What a line about runs says besides its counts: a planted bug, and whether it got to its end. */
+static void note_bounds(struct evidence *evidence, const json_t *line)
+{
+    struct evidence_session *session = &evidence->session;
+    const char *bug = line_get_sabotage(line);
+    bool runs = line_is_about_runs(line);
+    bool hunted = line_text_is(session->verb, "sabotage"); /* which writes no finding */
+    if (runs && bug[0] != '\0' && !json_is_true(json_object_get(session->bugs, bug))) {
+        json_object_set_new(session->bugs, bug,
+                            json_boolean(hunted && line_get_clause(line)[0] != '\0'));
+    }
+    bool partial = runs && json_is_false(line_read_json(line, LINE_KEY_complete));
+    session->interrupted = session->interrupted || (partial && line_is(line, LINE_SWEEP));
+    if (partial) {
+        snprintf(session->bounded, sizeof session->bounded, "%.70s", line_get_scenario(line));
+    }
+}
 
 static void add_line(struct evidence *evidence, json_t *line)
 {
@@ -352,9 +536,10 @@ static void add_line(struct evidence *evidence, json_t *line)
         add_begin(evidence, line);
     }
     if (line_shows_a_run(line)) {
-        evidence->ran = true;
+        evidence->session.ran = true;
         evidence->any_ran = true;
     }
+    note_bounds(evidence, line);
     for (size_t i = 0; i < COUNT(kinds); i++) {
         if (line_is(line, kinds[i].type) && (kinds[i].planted || !evidence_is_planted(line))) {
             kinds[i].add(evidence, line);
@@ -368,6 +553,7 @@ void evidence_begin(struct evidence *evidence)
                                   .protocols = json_object(),
                                   .suites = json_object(),
                                   .found = json_object()};
+    verdict_begin(&evidence->verdict);
     for (int world = 0; world < EVIDENCE_WORLDS; world++) {
         evidence->fired[world] = json_object();
     }
@@ -442,13 +628,31 @@ static void count_paths(struct evidence *evidence)
 void evidence_end(struct evidence *evidence)
 {
     count_paths(evidence);
-    if (evidence->killed > 0 || !evidence->any_ran) { /* (EV6) */
-        note_status(evidence, 4);
+    give_up_session(evidence);
+    if (!evidence->any_ran && verdict_count(&evidence->verdict, VERDICT_NEVER_RAN) == 0) {
+        verdict_add(&evidence->verdict, VERDICT_NEVER_RAN, "", 1); /* (EV6) */
     }
+    if (!evidence_is_of_one_build(evidence)) {
+        verdict_add(&evidence->verdict, VERDICT_FOREIGN, "results of different builds are mixed",
+                    1);
+    }
+    evidence->status = verdict_status(&evidence->verdict);
+}
+
+uint64_t evidence_covered(const struct evidence *evidence)
+{
+    uint64_t covered = 0;
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        const uint64_t *evaluated = evidence->clauses[c].evaluated;
+        covered += evaluated[EVIDENCE_SIM] + evaluated[EVIDENCE_REAL] > 0;
+    }
+    return covered;
 }
 
 void evidence_free(struct evidence *evidence)
 {
+    close_session(evidence);
+    verdict_free(&evidence->verdict);
     json_decref(evidence->lines);
     json_decref(evidence->protocols);
     json_decref(evidence->suites);

@@ -11,15 +11,19 @@
  *       broke, never as evaluations.
  * (EV2) Neither does how fast something is: a bar that a benchmark missed is told as such, and
  *       leaves the verdict alone.
- * (EV3) A new finding is a broken promise from its line on, however its session ends. That a
- *       session expected one (--expect-finding) is said beside it and turns nothing round.
+ * (EV3) A new finding is a broken promise from its line on, however its session ends; with a
+ *       planted bug it is a bug that was caught. Where the session expected one (--expect-finding)
+ *       and ended, it counts as 0 and the reason says so.
  * (EV4) What breaks where a scenario is there to break it is told of the clause by the scenario's
- *       name, and is no finding.
+ *       name, and is no finding. A session of this one run ends with 1 all the same.
  * (EV5) An exit status does not outweigh what its session says: a scenario with new findings, a
  *       regression that broke, runs on a server that ended otherwise, a gate that was not met, a
  *       planted bug that survived, a difference from PostgreSQL, a run that was not deterministic.
+ *       Each of these is a reason (verdict.h), and so is a status that no line explains.
  * (EV6) Nothing held where nothing ran: a session that ended with 0 and shows no run (line.h), or
- *       evidence without any, is incomplete. */
+ *       evidence without any, is incomplete.
+ * (EV7) A bug that was planted in runs and that no finding shows has survived, if the session
+ *       ended by itself. */
 #ifndef REPORTS_EVIDENCE_H
 #define REPORTS_EVIDENCE_H
 
@@ -27,6 +31,7 @@
 #include "model/error.h"
 #include "model/oracle/oracle.h"
 #include "reports/line.h"
+#include "reports/verdict.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -64,12 +69,21 @@ struct evidence {
     json_t *begin;           /* the first "begin", borrowed; NULL: none */
     char servers[200];       /* the PostgreSQL that was run on, each once; "": none */
     size_t sessions, killed; /* killed: without an end */
-    int status;              /* the worst of all sessions, by what it says */
-    bool expecting;          /* the session that is read expects a finding */
-    size_t met, unmet;       /* sessions that expected a finding: and made one, and made none */
-    uint64_t made;           /* findings of the session that is read */
-    bool ran, any_ran;       /* it shows that something ran; any session does */
-    size_t idle;             /* sessions that ended with 0 and show nothing */
+    struct verdict verdict;  /* of all sessions, when all is added */
+    int status;              /* ... its status */
+    bool any_ran;            /* some session shows that something ran */
+    struct evidence_session {
+        bool open, expecting; /* it has no end yet; it expects a finding */
+        bool ran;             /* it shows that something ran */
+        bool interrupted;     /* it was, by a signal */
+        uint64_t made;        /* new findings */
+        int said;             /* the worst status that a line of it has */
+        char verb[32];
+        char planted[80]; /* the bug that its command plants; "": none */
+        char bounded[80]; /* the scenario whose search stopped at a bound; "": none */
+        json_t *bugs;     /* planted in its runs: by name, whether a finding shows it */
+        struct verdict verdict;
+    } session; /* the one that is read */
     bool measured[EVIDENCE_WORLDS];
     json_t *protocols; /* whose runs were watched, in either world: the set of their names */
     struct evidence_clause clauses[CLAUSE_COUNT];
@@ -94,6 +108,9 @@ void evidence_free(struct evidence *evidence);
 /* Whether sessions of this verb are there, and all of them ended with status 0. */
 bool evidence_has(const struct evidence *evidence, const char *verb);
 
+/* How many promises were put to the test, of CLAUSE_COUNT. */
+uint64_t evidence_covered(const struct evidence *evidence);
+
 /* Whether one build made all of it: sessions that say what they were built of say the same. */
 bool evidence_is_of_one_build(const struct evidence *evidence);
 
@@ -109,8 +126,5 @@ bool evidence_is_planted(const json_t *line);
 const char *evidence_text(const json_t *line, const char *key);
 uint64_t evidence_number(const json_t *line, const char *key);
 bool evidence_is(const json_t *line, const char *key, const char *text);
-
-/* Of an exit status, in words: "every promise held". */
-const char *evidence_status_words(int status);
 
 #endif

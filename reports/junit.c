@@ -44,8 +44,25 @@ static void write_attribute(FILE *out, const char *name, const char *value)
 /* Counts when `out` is NULL, and writes else: a suite says first how many it has. */
 struct cases {
     FILE *out;
+    json_t *list;      /* where each case goes as JSON, too; NULL: nowhere */
+    const char *suite; /* ... and of which suite it is */
     uint64_t tests, failures, errors, skipped;
 };
+
+/* As CTRF has it: "passed", "failed" or "skipped". */
+static void list_case(struct cases *cases, const char *class, const char *name, const char *status,
+                      const char *message)
+{
+    if (cases->list == NULL) {
+        return;
+    }
+    json_t *one = json_pack("{s:o, s:s, s:i, s:[s]}", "name", json_sprintf("%s: %s", class, name),
+                            "status", status, "duration", 0, "suite", cases->suite);
+    if (message[0] != '\0') {
+        json_object_set_new(one, "message", json_string(message));
+    }
+    json_array_append_new(cases->list, one);
+}
 
 static void open_case(struct cases *cases, const char *class, const char *name)
 {
@@ -59,6 +76,7 @@ static void open_case(struct cases *cases, const char *class, const char *name)
 
 static void add_passed(struct cases *cases, const char *class, const char *name)
 {
+    list_case(cases, class, name, "passed", "");
     open_case(cases, class, name);
     if (cases->out != NULL) {
         fputs(" time=\"0\"/>\n", cases->out);
@@ -68,6 +86,7 @@ static void add_passed(struct cases *cases, const char *class, const char *name)
 static void add_failed(struct cases *cases, const char *class, const char *name, const char *type,
                        const char *message, const char *text)
 {
+    list_case(cases, class, name, "failed", message);
     open_case(cases, class, name);
     cases->failures++;
     if (cases->out != NULL) {
@@ -83,6 +102,7 @@ static void add_failed(struct cases *cases, const char *class, const char *name,
 static void add_skipped(struct cases *cases, const char *class, const char *name,
                         const char *message)
 {
+    list_case(cases, class, name, "skipped", message);
     open_case(cases, class, name);
     cases->skipped++;
     if (cases->out != NULL) {
@@ -94,6 +114,7 @@ static void add_skipped(struct cases *cases, const char *class, const char *name
 
 static void add_error(struct cases *cases, const char *class, const char *name, const char *message)
 {
+    list_case(cases, class, name, "failed", message);
     open_case(cases, class, name);
     cases->errors++;
     if (cases->out != NULL) {
@@ -161,15 +182,30 @@ static void add_broken(struct cases *cases, const struct session *session, const
     free(text);
 }
 
+/* With --expect-finding, and ended well: findings are what it was asked for (evidence.h, EV3). */
+static bool wanted_a_finding(const struct session *session)
+{
+    const json_t *last = json_array_get(session->lines, session->end - 1);
+    return line_get_expects_finding(json_array_get(session->lines, session->first)) &&
+           line_is(last, LINE_END) && line_get_status(last) <= 1;
+}
+
 static void add_promise(struct cases *cases, const struct session *session, const char *scenario,
                         const struct clause *clause)
 {
     char name[400], message[500];
     const json_t *broken = finding_of(session, "new", scenario, clause->id);
     const json_t *known = finding_of(session, "known", scenario, clause->id);
+    const json_t *expected = finding_of(session, "expected", scenario, clause->id);
     snprintf(name, sizeof name, "%s %s", clause->id, clause->promise);
-    if (broken != NULL) {
+    if (broken != NULL && wanted_a_finding(session)) {
+        add_passed(cases, scenario, name);
+    } else if (broken != NULL) {
         add_broken(cases, session, name, broken);
+    } else if (expected != NULL) {
+        snprintf(message, sizeof message, "broken, as the scenario expects: %.400s",
+                 line_get_why(expected));
+        add_skipped(cases, scenario, name, message);
     } else if (known != NULL) {
         snprintf(message, sizeof message, "a known finding: %.400s", line_get_why(known));
         add_skipped(cases, scenario, name, message);
@@ -303,7 +339,7 @@ static void add_end(struct cases *cases, const struct session *session, const js
     } else if (status == 0) {
         add_passed(cases, verb, "it ended");
     } else if (before == 0) { /* a failure has said so already */
-        add_error(cases, verb, "it ended", evidence_status_words(status));
+        add_error(cases, verb, "it ended", line_status_words(line_status_rank(status)));
     }
 }
 
@@ -347,8 +383,7 @@ static void add_session(struct cases *cases, const struct session *session)
 
 /* ---- suites ---------------------------------------------------------------------------------- */
 
-/* Returns how many failures and errors it has. */
-static uint64_t write_suite(FILE *out, const struct session *session)
+static void write_suite(FILE *out, const struct session *session)
 {
     struct cases counted = {.out = NULL}, written = {.out = out};
     const json_t *begin = json_array_get(session->lines, session->first);
@@ -369,37 +404,76 @@ static uint64_t write_suite(FILE *out, const struct session *session)
             line_get_seconds(last), when);
     add_session(&written, session);
     fputs("  </testsuite>\n", out);
-    return counted.failures + counted.errors;
 }
 
-/* What no case tells: green cases beside another verdict would be the only thing that a CI reads.
- */
-static void write_verdict(FILE *out, int status)
+/* Each reason by itself, so that a reader of cases alone reads why. */
+static void add_reasons(struct cases *cases, const struct evidence *evidence)
 {
-    struct cases cases = {.out = out};
-    fputs("  <testsuite name=\"verdict\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\" "
-          "time=\"0.000\" timestamp=\"1970-01-01T00:00:00\" hostname=\"localhost\">\n",
-          out);
-    add_error(&cases, "assay", "verdict", evidence_status_words(status));
-    fputs("  </testsuite>\n", out);
+    char text[600];
+    size_t i;
+    json_t *reason;
+    json_array_foreach(evidence->verdict.reasons, i, reason)
+    {
+        if (evidence_number(reason, "status") != 0) {
+            verdict_reason_words(reason, text, sizeof text);
+            add_error(cases, "verdict", text, text);
+        }
+    }
+}
+
+static void write_verdict(FILE *out, const struct evidence *evidence)
+{
+    struct cases counted = {.out = NULL}, cases = {.out = out};
+    add_reasons(&counted, evidence);
+    if (counted.errors > 0) {
+        fprintf(out,
+                "  <testsuite name=\"verdict\" tests=\"%" PRIu64
+                "\" failures=\"0\" errors=\"%" PRIu64
+                "\" skipped=\"0\" time=\"0.000\" timestamp=\"1970-01-01T00:00:00\" "
+                "hostname=\"localhost\">\n",
+                counted.tests, counted.errors);
+        add_reasons(&cases, evidence);
+        fputs("  </testsuite>\n", out);
+    }
+}
+
+/* The session that begins there. */
+static struct session session_at(const struct evidence *evidence, size_t first)
+{
+    size_t count = json_array_size(evidence->lines);
+    struct session session = {.lines = evidence->lines, .first = first, .end = first + 1};
+    while (session.end < count &&
+           !line_is(json_array_get(evidence->lines, session.end), LINE_BEGIN)) {
+        session.end++;
+    }
+    return session;
 }
 
 void junit_write(FILE *out, const struct evidence *evidence)
 {
     size_t count = json_array_size(evidence->lines);
-    uint64_t wrong = 0;
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
     for (size_t first = 0; first < count;) {
-        struct session session = {.lines = evidence->lines, .first = first, .end = first + 1};
-        while (session.end < count &&
-               !line_is(json_array_get(evidence->lines, session.end), LINE_BEGIN)) {
-            session.end++;
-        }
-        wrong += write_suite(out, &session);
+        struct session session = session_at(evidence, first);
+        write_suite(out, &session);
         first = session.end;
     }
-    if (evidence->status != 0 && wrong == 0) {
-        write_verdict(out, evidence->status);
-    }
+    write_verdict(out, evidence);
     fputs("</testsuites>\n", out);
+}
+
+json_t *junit_cases(const struct evidence *evidence)
+{
+    size_t count = json_array_size(evidence->lines);
+    struct cases cases = {.list = json_array()};
+    for (size_t first = 0; first < count;) {
+        struct session session = session_at(evidence, first);
+        const char *command = line_get_command(json_array_get(evidence->lines, first));
+        cases.suite = command[0] == '\0' ? "results" : command;
+        add_session(&cases, &session);
+        first = session.end;
+    }
+    cases.suite = "verdict";
+    add_reasons(&cases, evidence);
+    return cases.list;
 }

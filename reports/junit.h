@@ -11,4 +11,7 @@
 
 void junit_write(FILE *out, const struct evidence *evidence);
 
+/* The same cases as JSON: a list of {name, status, duration, suite: [name], message}. The caller drops it. */
+json_t *junit_cases(const struct evidence *evidence);
+
 #endif

@@ -35,6 +35,12 @@ int line_status_rank(json_int_t status)
     return -1;
 }
 
+int line_status_at(int rank)
+{
+    CHECK(rank >= 0 && rank < STATUS_COUNT);
+    return statuses[rank].status;
+}
+
 const char *line_status_words(int rank)
 {
     CHECK(rank >= 0 && rank < STATUS_COUNT);

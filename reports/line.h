@@ -139,6 +139,7 @@ bool line_check(struct line_reader *reader, const json_t *line, char *why, size_
 /* An exit status of a verb, in words ("every promise held"), and how much it says: the more, the
  * later in the list. -1: no verb ends so. */
 int line_status_rank(json_int_t status);
+int line_status_at(int rank);
 const char *line_status_words(int rank);
 
 /* Whether the line shows that something ran or was measured, with a planted bug or not. */

@@ -41,15 +41,16 @@ static void add_line(json_t *command, const json_t *line)
     }
     if (line_is(line, LINE_END)) {
         json_object_set_new(command, "status", line_copy(line, LINE_KEY_status));
+        json_object_set_new(command, "seconds", line_copy(line, LINE_KEY_seconds));
     }
 }
 
 static json_t *repeat_begin(const json_t *line)
 {
-    return json_pack("{s:o, s:o, s:n, s:n, s:n, s:o, s:n}", "command",
+    return json_pack("{s:o, s:o, s:n, s:n, s:n, s:o, s:n, s:n}", "command",
                      line_copy(line, LINE_KEY_command), "base_seed",
                      line_copy(line, LINE_KEY_base_seed), "seeds", "seed", "runs", "sabotage",
-                     repeat_planted(line_get_command(line)), "status");
+                     repeat_planted(line_get_command(line)), "status", "seconds");
 }
 
 json_t *repeat_commands(const struct evidence *evidence)

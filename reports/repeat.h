@@ -5,7 +5,8 @@
 
 #include "reports/evidence.h"
 
-/* A list of {"command", "base_seed", "seeds", "seed", "runs", "sabotage", "status"}, one a session.
+/* A list of {"command", "base_seed", "seeds", "seed", "runs", "sabotage", "status",
+ * "seconds"}, one a session.
  * "seeds": how many were drawn from the base seed on, for every scenario; "seed": the one of a verb
  * that takes one. What is null was not told; a status that is null: it was killed. */
 json_t *repeat_commands(const struct evidence *evidence);

@@ -48,25 +48,6 @@ static json_t *provenance(const struct evidence *evidence)
     return object;
 }
 
-static json_t *verdict(const struct evidence *evidence)
-{
-    char words[300], known[60] = "";
-    if (evidence->known > 0) {
-        snprintf(known, sizeof known, "%s%" PRIu64 " known finding%s",
-                 evidence->status == 0 ? ", but for " : "; ", evidence->known,
-                 evidence->known == 1 ? "" : "s");
-    }
-    snprintf(words, sizeof words, "%s%s%s%s%s%s%s", evidence_status_words(evidence->status), known,
-             evidence->met > 0 ? "; a finding was expected, and made" : "",
-             evidence->unmet > 0 ? "; a finding was expected, and none was made" : "",
-             evidence->killed > 0 ? "; a run was killed half-way" : "",
-             !evidence->any_ran   ? "; it shows no run"
-             : evidence->idle > 0 ? "; a session ended well and shows no run"
-                                  : "",
-             evidence_is_of_one_build(evidence) ? "" : "; results of different builds are mixed");
-    return json_pack("{s:i, s:s}", "status", evidence->status, "words", words);
-}
-
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 static const char *status_of_runs(const json_t *line)
@@ -139,6 +120,7 @@ static const char *clause_status(const struct clause *clause, const struct evide
 {
     return of->findings > 0             ? "broken"
            : of->known > 0              ? "known"
+           : of->expected > 0           ? "broken, as expected"
            : tested(of) > 0             ? "held"
            : !is_judged_in_runs(clause) ? "elsewhere"
                                         : "not shown";
@@ -322,6 +304,20 @@ static json_t *kills(const struct evidence *evidence)
     return list;
 }
 
+/* How many planted bugs were to be hunted, also if the hunt was interrupted. */
+static json_t *kills_of(const struct evidence *evidence)
+{
+    uint64_t planned = 0;
+    size_t i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        bool hunt = line_is(line, LINE_SUMMARY) && line_text_is(line_get_verb(line), "sabotage");
+        planned += hunt ? line_get_planned(line) : 0;
+    }
+    return planned == 0 ? json_null() : number(planned);
+}
+
 static void bound_words(char *words, size_t size, const struct evidence *evidence,
                         const struct seeds *seeds)
 {
@@ -348,7 +344,7 @@ static void bound_words(char *words, size_t size, const struct evidence *evidenc
 }
 
 /* What the campaigns exclude: as much as the scenario with the fewest seeds does. */
-static json_t *bound(const struct evidence *evidence)
+json_t *report_bound(const struct evidence *evidence)
 {
     char words[500];
     struct seeds seeds = seeds_count(evidence->lines);
@@ -469,8 +465,7 @@ static json_t *findings(const struct evidence *evidence)
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (line_is(line, LINE_FINDING) && !line_text_is(line_get_kind(line), "expected") &&
-            evidence_is_first(found, line)) {
+        if (line_is(line, LINE_FINDING) && evidence_is_first(found, line)) {
             json_array_append_new(list, finding_row(line));
         }
     }
@@ -502,7 +497,8 @@ json_t *report_make(const struct evidence *evidence, const char *folder)
     json_object_set_new(report, "version", json_integer(REPORT_VERSION));
     json_object_set_new(report, "title", title(evidence));
     json_object_set_new(report, "made", line_copy(evidence->begin, LINE_KEY_made));
-    json_object_set_new(report, "verdict", verdict(evidence));
+    json_object_set_new(report, "verdict",
+                        verdict_json(&evidence->verdict, evidence_covered(evidence), CLAUSE_COUNT));
     json_object_set_new(report, "provenance", provenance(evidence));
     json_object_set_new(report, "runs", runs(evidence));
     json_object_set_new(report, "clauses", clauses(evidence));
@@ -510,7 +506,8 @@ json_t *report_make(const struct evidence *evidence, const char *folder)
     json_object_set_new(report, "points", points(evidence));
     json_object_set_new(report, "machines", machine_all(evidence));
     json_object_set_new(report, "kills", kills(evidence));
-    json_object_set_new(report, "bound", bound(evidence));
+    json_object_set_new(report, "kills_of", kills_of(evidence));
+    json_object_set_new(report, "bound", report_bound(evidence));
     json_object_set_new(report, "throughput", throughput(evidence));
     json_object_set_new(report, "coverage", coverage(evidence));
     json_object_set_new(report, "findings", findings(evidence));
@@ -566,7 +563,7 @@ static bool put_rest(struct artefacts *artefacts, const struct evidence *evidenc
     if (draft_begin(&summary) == NULL) {
         return false;
     }
-    report_write(summary.to, FORMAT_MARKDOWN, evidence, report);
+    report_write(summary.to, FORMAT_MARKDOWN, report);
     return draft_end(&summary, artefacts, "summary.md") && written;
 }
 

@@ -14,9 +14,11 @@
 /* The document. `folder` is where findings/NAME/finding.json lie; NULL: nowhere. */
 json_t *report_make(const struct evidence *evidence, const char *folder);
 
+/* What campaigns exclude: {"words": a sentence, "seeds": ..., ...}; null: there was none. */
+json_t *report_bound(const struct evidence *evidence);
+
 /* For people: verdict first. Text for a terminal; Markdown for a comment on a pull request. */
-void report_write(FILE *out, enum format_kind format, const struct evidence *evidence,
-                  const json_t *report);
+void report_write(FILE *out, enum format_kind format, const json_t *report);
 
 /* report.json, report.html, junit.xml and summary.md of the folder, from the lines of artefacts, or
  * from evidence that was read before. False: problem says which could not be written. */

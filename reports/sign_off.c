@@ -3,6 +3,7 @@
 #include "model/check.h"
 #include "reports/json_line.h"
 #include "reports/line.h"
+#include "reports/provenance.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -273,9 +274,12 @@ static bool is_signed(enum clause_family family)
 
 static void judge_step(struct sign_off *page, size_t step)
 {
-    char why[SIGN_OFF_WHY_SIZE];
-    bool there = steps_judge(step, page->evidence, why, sizeof why);
-    set_row(&page->steps[step], there ? SIGN_OFF_PASS : SIGN_OFF_NOT_SHOWN, "%s", why);
+    char why[SIGN_OFF_WHY_SIZE] = "";
+    static const enum sign_off_verdict verdicts[] = {[STEPS_THERE] = SIGN_OFF_PASS,
+                                                     [STEPS_FAILED] = SIGN_OFF_FAIL,
+                                                     [STEPS_ABSENT] = SIGN_OFF_NOT_SHOWN};
+    set_row(&page->steps[step], verdicts[steps_judge(step, page->evidence, why, sizeof why)], "%s",
+            why);
 }
 
 void sign_off_make(struct sign_off *page, const struct evidence *evidence)
@@ -296,9 +300,9 @@ void sign_off_make(struct sign_off *page, const struct evidence *evidence)
         judge_erratum(page, i);
         page->count[page->errata[i].verdict]++;
     }
-    page->status = page->count[SIGN_OFF_FAIL] > 0 || evidence->status == 1 ? 1
-                   : page->count[SIGN_OFF_NOT_SHOWN] > 0                   ? 4
-                                                                           : evidence->status;
+    int rows = page->count[SIGN_OFF_FAIL] > 0 ? 1 : page->count[SIGN_OFF_NOT_SHOWN] > 0 ? 4 : 0;
+    bool more = line_status_rank(evidence->status) > line_status_rank(rows);
+    page->status = more ? evidence->status : rows;
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -339,17 +343,43 @@ static void write_sum(FILE *out, const struct sign_off *page)
 
 /* ---- Markdown: the page that is signed ------------------------------------------------------- */
 
-/* "7, of which 2 fail if it is broken, such as leg1_entry_at_999_is_refused (test_ledger)" */
-static void write_tests(FILE *out, const struct sign_off_row *row)
+/* What the tests of a row are about: a clause, or an erratum. */
+struct subject {
+    const char *id;
+    bool erratum;
+};
+
+/* The tests that name it and passed, those that were seen to fail when it is broken or the others. */
+static void write_some_tests(FILE *out, const struct evidence *evidence, struct subject subject,
+                             bool shown)
+{
+    const char *separator = ": ";
+    for (size_t i = 0; i < proofs_count(); i++) {
+        const struct proof *proof = proofs_get(i);
+        bool names = proofs_names(subject.erratum ? proof->errata : proof->clauses, subject.id);
+        if (names && json_is_true(json_object_get(evidence->suites, proof->suite)) &&
+            is_noticed(mutant_of(evidence, proof, subject.id)) == shown) {
+            fprintf(out, "%s%s (%s)", separator, proof->test, proof->suite);
+            separator = ", ";
+        }
+    }
+}
+
+/* "3: 2 fail if it is broken: leg1_entry_at_999_is_refused (test_ledger), ...; 1 more: ...", all of
+ * them. */
+static void write_tests(FILE *out, const struct sign_off *page, const struct sign_off_row *row,
+                        struct subject subject)
 {
     fprintf(out, "%zu", row->tests);
     if (row->shown > 0) {
-        fprintf(out, ", of which %zu fail%s if it is broken", row->shown,
-                row->shown == 1 ? "s" : "");
+        fprintf(out, ": %zu fail%s if it is broken", row->shown, row->shown == 1 ? "s" : "");
+        write_some_tests(out, page->evidence, subject, true);
     }
-    if (row->test != NULL) {
-        fprintf(out, "%s%s (%s)", row->tests > 1 ? ", such as " : ": ", row->test->test,
-                row->test->suite);
+    if (row->tests > row->shown) {
+        if (row->shown > 0) {
+            fprintf(out, "; %zu more", row->tests - row->shown);
+        }
+        write_some_tests(out, page->evidence, subject, false);
     }
 }
 
@@ -361,7 +391,7 @@ static void write_clause_row(FILE *out, const struct sign_off *page, enum clause
     fprintf(out, "| %s | %s | ", clause->id, clause->section);
     sign_off_write_cell(out, clause->promise);
     fputs(" | ", out);
-    write_tests(out, row);
+    write_tests(out, page, row, (struct subject){clause->id, false});
     fprintf(out, " | %" PRIu64 " | %" PRIu64 " | %s%s | ", of->evaluated[EVIDENCE_SIM],
             of->evaluated[EVIDENCE_REAL], of->alone == NULL ? "" : of->alone,
             of->alone != NULL && of->sabotages > 1 ? ", ..." : "");
@@ -400,9 +430,50 @@ static void write_errata_table(FILE *out, const struct sign_off *page)
         fputs(" | ", out);
         sign_off_write_cell(out, erratum->decided);
         fputs(" | ", out);
-        write_tests(out, row);
+        write_tests(out, page, row, (struct subject){erratum->id, true});
         fprintf(out, " | **%s** %s |\n", verdict_names[row->verdict], row->why);
     }
+}
+
+static void write_open_row(FILE *out, const char *id, const struct sign_off_row *row,
+                           enum sign_off_verdict verdict)
+{
+    if (row->verdict == verdict && id != NULL) {
+        fprintf(out, "- **%s** %s: %s\n", verdict_names[verdict], id, row->why);
+    }
+}
+
+static void write_open_rows(FILE *out, const struct sign_off *page, enum sign_off_verdict verdict)
+{
+    for (size_t i = 0; i < STEPS_COUNT; i++) {
+        write_open_row(out, steps_get(i)->name, &page->steps[i], verdict);
+    }
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        const struct clause *clause = clause_get((enum clause_id)c);
+        write_open_row(out, is_signed(clause->family) ? clause->id : NULL, &page->clauses[c],
+                       verdict);
+    }
+    for (size_t i = 0; i < clause_errata_count(); i++) {
+        write_open_row(out, clause_erratum(i)->id, &page->errata[i], verdict);
+    }
+}
+
+/* What a signatory has to know first: every reason of the verdict, what failed, what is not shown. */
+static void write_open(FILE *out, const struct sign_off *page)
+{
+    const struct evidence *evidence = page->evidence;
+    char words[VERDICT_WORDS_SIZE], text[600];
+    size_t i;
+    json_t *reason;
+    verdict_words(&evidence->verdict, evidence_covered(evidence), CLAUSE_COUNT, words);
+    fprintf(out, "\n## Open items\n\nThe evidence: %s (status %d).\n\n", words, evidence->status);
+    json_array_foreach(evidence->verdict.reasons, i, reason)
+    {
+        verdict_reason_words(reason, text, sizeof text);
+        fprintf(out, "- %s\n", text);
+    }
+    write_open_rows(out, page, SIGN_OFF_FAIL);
+    write_open_rows(out, page, SIGN_OFF_NOT_SHOWN);
 }
 
 static void write_markdown(FILE *out, const struct sign_off *page)
@@ -420,11 +491,14 @@ static void write_markdown(FILE *out, const struct sign_off *page)
             line_get_flags(begin), line_get_system(begin), line_get_made(begin),
             servers[0] == '\0' ? "" : "PostgreSQL ", servers, servers[0] == '\0' ? "" : ". ",
             line_get_binary_hash(begin), line_get_clauses_hash(begin), line_get_errata_hash(begin));
+    write_open(out, page);
     fputs("\n## Evidence\n\n| | what it shows | |\n|---|---|---|\n", out);
     for (size_t i = 0; i < STEPS_COUNT; i++) {
         fprintf(out, "| %s | %s | **%s** %s |\n", steps_get(i)->name, steps_get(i)->shows,
                 verdict_names[page->steps[i].verdict], page->steps[i].why);
     }
+    provenance_write_sessions(out, page->evidence, page->hashes);
+    provenance_write_limits(out, page->evidence);
     for (int f = 0; f < CLAUSE_FAMILY_COUNT; f++) {
         if (is_signed((enum clause_family)f)) {
             write_family(out, page, (enum clause_family)f);

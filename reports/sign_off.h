@@ -43,6 +43,7 @@ struct sign_off {
     struct sign_off_row errata[SIGN_OFF_ERRATA_MAX];
     size_t count[SIGN_OFF_VERDICTS]; /* of all rows */
     char sums[65];                   /* the hash of SHA256SUMS; "": there is none */
+    const json_t *hashes;            /* of the sessions, a text each; NULL: they are not known */
     int status;                      /* 0, 1: something failed, 4: something is not shown */
 };
 

@@ -127,8 +127,8 @@ static bool judge_campaign(const struct evidence *evidence, char *why, size_t si
 
 static bool is_deep_sweep(const json_t *line)
 {
-    return line_is(line, LINE_SWEEP) && line_get_complete(line) && !line_get_is_broken(line) &&
-           line_get_depth(line) >= DEPTH_SWEPT;
+    return line_is(line, LINE_SWEEP) && line_get_shards(line) <= 1 && line_get_complete(line) &&
+           !line_get_is_broken(line) && line_get_depth(line) >= DEPTH_SWEPT;
 }
 
 static bool judge_sweep(const struct evidence *evidence, char *why, size_t size)
@@ -162,7 +162,8 @@ static bool is_whole_hunt(const json_t *line)
     uint64_t shown = line_get_equivalents(line);
     uint64_t not_shown = line_get_not_shown(line);
     return line_is(line, LINE_SUMMARY) && line_text_is(line_get_verb(line), "sabotage") &&
-           line_get_every_sabotage(line) && line_get_found(line) > 0 &&
+           line_get_every_sabotage(line) && line_get_shards(line) <= 1 &&
+           line_get_found(line) > 0 &&
            line_get_survived(line) + line_get_wrongly_equivalent(line) +
                    line_get_sound_breaks(line) ==
                0 &&
@@ -269,12 +270,88 @@ const struct step *steps_get(size_t index)
     return &steps[index].step;
 }
 
-bool steps_judge(size_t index, const struct evidence *evidence, char *why, size_t size)
+/* How the sessions of a verb ended. */
+struct endings {
+    size_t begun, ended;
+    bool interrupted;
+    int worst; /* status */
+};
+
+static struct endings endings_of(const struct evidence *evidence, const char *verb)
+{
+    struct endings endings = {0};
+    size_t i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        if (!line_text_is(line_get_verb(line), verb)) {
+            continue;
+        }
+        int status = line_is(line, LINE_END) ? (int)line_get_status(line) : 0;
+        endings.begun += line_is(line, LINE_BEGIN);
+        endings.ended += line_is(line, LINE_END);
+        endings.interrupted = endings.interrupted || line_get_interrupted(line);
+        endings.worst =
+            line_status_rank(status) > line_status_rank(endings.worst) ? status : endings.worst;
+    }
+    return endings;
+}
+
+/* "test_chaos, test_run (2 of 73 suites)" */
+static void name_failed_suites(const struct evidence *evidence, char *why, size_t size)
+{
+    size_t failed = 0, used = 0;
+    const char *suite;
+    json_t *passed;
+    why[0] = '\0';
+    json_object_foreach(evidence->suites, suite, passed)
+    {
+        if (!json_is_true(passed) && used < size) {
+            used += (size_t)snprintf(why + used, size - used, "%s%.60s", failed == 0 ? "" : ", ",
+                                     suite);
+            failed++;
+        }
+    }
+    if (used < size) {
+        snprintf(why + used, size - used, " (%zu of %zu suites)", failed,
+                 json_object_size(evidence->suites));
+    }
+}
+
+/* Failed, interrupted and never run are three things. */
+static enum steps_state judge_endings(const struct evidence *evidence, const char *verb, char *why,
+                                      size_t size)
+{
+    struct endings endings = endings_of(evidence, verb);
+    int rank = line_status_rank(endings.worst);
+    if (endings.begun == 0) {
+        snprintf(why, size, "not run");
+        return STEPS_ABSENT;
+    }
+    if (line_text_is(verb, "tests") && endings.worst == 1) {
+        name_failed_suites(evidence, why, size);
+        return STEPS_FAILED;
+    }
+    if (rank >= line_status_rank(1)) {
+        snprintf(why, size, "%s (status %d)", line_status_words(rank), endings.worst);
+        return STEPS_FAILED;
+    }
+    if (endings.ended < endings.begun || endings.interrupted) {
+        snprintf(why, size, "interrupted%s", endings.interrupted ? "" : ": killed half-way");
+        return STEPS_ABSENT;
+    }
+    snprintf(why, size, "%s (status %d)", line_status_words(rank), endings.worst);
+    return endings.worst == 0 ? STEPS_THERE : STEPS_ABSENT;
+}
+
+enum steps_state steps_judge(size_t index, const struct evidence *evidence, char *why, size_t size)
 {
     CHECK(index < STEPS_COUNT);
-    if (steps[index].verb != NULL && !evidence_has(evidence, steps[index].verb)) {
-        snprintf(why, size, "it was not run, or did not end well each time");
-        return false;
+    if (steps[index].verb != NULL) {
+        enum steps_state state = judge_endings(evidence, steps[index].verb, why, size);
+        if (state != STEPS_THERE) {
+            return state;
+        }
     }
-    return steps[index].judge(evidence, why, size);
+    return steps[index].judge(evidence, why, size) ? STEPS_THERE : STEPS_ABSENT;
 }

@@ -14,7 +14,8 @@ struct step {
 
 const struct step *steps_get(size_t index);
 
-/* Whether it is there; `why` says what is, or what is missing. */
-bool steps_judge(size_t index, const struct evidence *evidence, char *why, size_t size);
+/* What is there of a kind of evidence. Failed, interrupted and never run are told apart in `why`. */
+enum steps_state { STEPS_THERE, STEPS_FAILED, STEPS_ABSENT };
+enum steps_state steps_judge(size_t index, const struct evidence *evidence, char *why, size_t size);
 
 #endif

@@ -4,7 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* So that a summary stays below the 1 MiB that GitHub takes. */
 #define FINDINGS_TOLD_MAX 20
+#define REASONS_TOLD_MAX  50
+#define RUNS_TOLD_MAX     500
 
 static bool is_markdown(enum format_kind format)
 {
@@ -60,7 +63,9 @@ static void write_findings(FILE *out, enum format_kind format, const json_t *rep
         bool markdown = is_markdown(format);
         fprintf(out, markdown ? "- **%s** in `%s`%s: %s\n  `%s`\n" : "  %s in %s%s: %s\n    %s\n",
                 evidence_text(finding, "clause"), evidence_text(finding, "scenario"),
-                evidence_is(finding, "kind", "known") ? ", known" : "",
+                evidence_is(finding, "kind", "known")      ? ", known"
+                : evidence_is(finding, "kind", "expected") ? ", as the scenario expects"
+                                                           : "",
                 evidence_text(finding, "sentence"), evidence_text(finding, "reproduce"));
     }
 }
@@ -156,6 +161,9 @@ static void write_runs(FILE *out, enum format_kind format, const json_t *report)
     }
     json_array_foreach(json_object_get(report, "runs"), i, run)
     {
+        if (i == RUNS_TOLD_MAX) {
+            break;
+        }
         const char *scenario = evidence_text(run, "scenario");
         fprintf(out,
                 markdown ? "| %s | %s | %" PRIu64 " | %" PRIu64 " | %s |\n"
@@ -163,24 +171,32 @@ static void write_runs(FILE *out, enum format_kind format, const json_t *report)
                 evidence_text(run, "kind"), scenario, evidence_number(run, "runs"),
                 evidence_number(run, "steps"), evidence_text(run, "status"));
     }
+    size_t count = json_array_size(json_object_get(report, "runs"));
+    if (count > RUNS_TOLD_MAX) {
+        fprintf(out, "and %zu more\n", count - RUNS_TOLD_MAX);
+    }
     fputs(markdown ? "\n</details>\n" : "", out);
 }
 
-static void write_gates(FILE *out, enum format_kind format, const struct evidence *evidence)
+/* Every reason by itself: the first line has but a few of each kind. */
+static void write_reasons(FILE *out, enum format_kind format, const json_t *report)
 {
-    size_t i, g;
-    json_t *line, *gate;
-    bool any = false;
-    json_array_foreach(evidence->lines, i, line)
+    const json_t *reasons = json_object_get(json_object_get(report, "verdict"), "reasons");
+    size_t i;
+    json_t *reason;
+    if (json_array_size(reasons) == 0) {
+        return;
+    }
+    heading(out, format, "Reasons");
+    json_array_foreach(reasons, i, reason)
     {
-        json_array_foreach(line_get_gates(line), g, gate)
-        {
-            if (!any) {
-                heading(out, format, "Gates not met");
-            }
-            any = true;
-            fprintf(out, "%s%s\n", is_markdown(format) ? "- " : "  ", json_string_value(gate));
+        if (i == REASONS_TOLD_MAX) {
+            fprintf(out, "and %zu more\n", json_array_size(reasons) - i);
+            return;
         }
+        fprintf(out,
+                is_markdown(format) ? "- %s (status %" PRIu64 ")\n" : "  %s (status %" PRIu64 ")\n",
+                evidence_text(reason, "text"), evidence_number(reason, "status"));
     }
 }
 
@@ -206,12 +222,11 @@ static void write_provenance(FILE *out, enum format_kind format, const json_t *r
     }
 }
 
-void report_write(FILE *out, enum format_kind format, const struct evidence *evidence,
-                  const json_t *report)
+void report_write(FILE *out, enum format_kind format, const json_t *report)
 {
     write_verdict(out, format, report);
+    write_reasons(out, format, report);
     write_findings(out, format, report);
-    write_gates(out, format, evidence);
     write_promises(out, format, report);
     write_kills(out, format, report);
     write_runs(out, format, report);

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#define PASSES_MAX 9
+
 static const char *const flaws[FLAW_COUNT] = {[FLAW_NONE] = "none",
                                               [FLAW_NO_PAYLOAD] = "no-payload",
                                               [FLAW_NO_BLOCKER] = "no-blocker",
@@ -168,6 +170,8 @@ static bool read_entries(struct reader *reader, void *context)
            (rules->entry_count > 0 || reader_fail(reader, line, "an empty map; %s", right));
 }
 
+static const struct scenario_part_number numbers[] = {
+    SCENARIO_PART_OWN_NUMBER("passes", pipeline_rules, passes, PASSES_MAX)};
 static const struct reader_field fields[] = {{"entries", read_entries}};
 
 /* ---- what becomes of it ---------------------------------------------------------------------- */
@@ -196,6 +200,15 @@ static bool check(struct reader *reader, struct loading *loading)
     (void)reader;
     draw_graph(RULES_OF(loading->scenario, pipeline_rules), &loading->scenario->graph);
     return true;
+}
+
+/* A client, the workers, and the sweep. */
+static void make_rules(const struct scenario *scenario, struct rules *rules)
+{
+    struct pipeline_rules *own = RULES_OF(rules, pipeline_rules);
+    (void)scenario;
+    own->passes = own->passes == 0 ? PIPELINE_PASSES_USUAL : own->passes;
+    rules->cast[rules->actors++] = PIPELINE_SWEEP;
 }
 
 /* Each decision is made by a review or its rival, each may be cut and verified, each verify may
@@ -258,6 +271,10 @@ static void write_keys(struct text *page, const struct scenario *scenario, const
     }
 }
 
-const struct scenario_part scenario_part_pipeline = {SCENARIO_PART_FIELDS(fields),
-                                                     .needs = "entries", .check = check,
-                                                     .room = make_room, .write = write_keys};
+const struct scenario_part scenario_part_pipeline = {SCENARIO_PART_NUMBERS(numbers),
+                                                     SCENARIO_PART_FIELDS(fields),
+                                                     .needs = "entries",
+                                                     .check = check,
+                                                     .rules = make_rules,
+                                                     .room = make_room,
+                                                     .write = write_keys};

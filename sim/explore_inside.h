@@ -1,5 +1,5 @@
-/* What the depth-first search (explore.c) and the breadth-first one (explore_breadth.c) share.
- * Private to the two of them. */
+/* What the depth-first search (explore.c), the breadth-first one (explore_breadth.c) and what a search
+ * comes to (explore_result.c) share. Private to the three of them. */
 #ifndef SIM_EXPLORE_INSIDE_H
 #define SIM_EXPLORE_INSIDE_H
 
@@ -93,6 +93,20 @@ struct explore {
     struct explore_report report;
 };
 
+/* A spinlock: what it guards takes some instructions. */
+static inline void explore_lock(struct explore *explore)
+{
+    while (atomic_flag_test_and_set_explicit(&explore->lock, memory_order_acquire)) {
+    }
+}
+
+static inline void explore_unlock(struct explore *explore)
+{
+    atomic_flag_clear_explicit(&explore->lock, memory_order_release);
+}
+
+/* ---- explore_result.c ---- */
+
 /* Ends the search. Has no effect if it has ended already. */
 void explore_finish_as(struct explore *explore, enum explore_verdict verdict, const char *why);
 bool explore_stopped(const struct explore *explore);
@@ -104,14 +118,23 @@ void explore_found(struct explorer *explorer);
 /* Reports the target state, which is where the walk stands. */
 void explore_reached(struct explorer *explorer);
 
+/* The walk stands at a terminal state. */
+void explore_note_end(struct explorer *explorer);
+
+/* The state is not known to reach quiescence; it does if one of its successors does. */
+void explore_note_unrested(struct explorer *explorer, uint64_t state, const uint64_t *successors,
+                           size_t count);
+
+/* Asserts (XP1) of a search that has ended: no work item is left where every promise held. */
+void explore_check(const struct explore *explore);
+
+/* ---- explore.c ---- */
+
 /* The walk stands at a quiescent state. False: a live promise is broken. */
 bool explore_judge_rest(struct explorer *explorer);
 
 /* False: no room for another move, or a reduction is not sound here; the search has ended. */
 bool explore_goes_on(struct explorer *explorer);
-
-/* Asserts (XP1) of a search that has ended: no work item is left where every promise held. */
-void explore_check(const struct explore *explore);
 
 /* The moves of the current state; if they are too many, the search ends. */
 size_t explore_moves(struct explorer *explorer, struct walk_move *moves, size_t *sound);

@@ -75,16 +75,27 @@ struct name names_subject(const struct names *names, const int64_t *message)
     return part->subject != NULL ? part->subject(names, message) : names_message(names, message);
 }
 
-static struct name own_name(const struct names *names, enum row_table table, int64_t key)
-{
-    const struct sim_part *part = sim_part_of(names->scenario->protocol);
-    CHECK(part->thing != NULL);
-    return part->thing(names, table, key);
-}
-
 static uint32_t slot_of(const struct rows *rows, enum row_table table, int64_t key)
 {
     return rows->table[table].capacity == 0 ? ROW_NONE : row_find(rows, table, key);
+}
+
+/* "account 2": the second row of that table. */
+static struct name numbered(enum row_table table, uint32_t slot)
+{
+    struct name name = {""};
+    if (slot == ROW_NONE) {
+        return names_unknown("a row");
+    }
+    names_append(&name, "%s %" PRIu32, table_get(table)->name, slot + 1);
+    return name;
+}
+
+static struct name own_name(const struct names *names, enum row_table table, int64_t key)
+{
+    const struct sim_part *part = sim_part_of(names->scenario->protocol);
+    return part->thing != NULL ? part->thing(names, table, key)
+                               : numbered(table, slot_of(names->rows, table, key));
 }
 
 int64_t names_owner(const struct rows *rows, enum row_table *table, uint32_t slot)
@@ -111,7 +122,7 @@ struct name names_row(const struct names *names, enum row_table table, uint32_t 
         return names_message(names, &area->cells[(size_t)slot * area->stride]);
     }
     if (called == NULL) {
-        names_append(&name, "%s %" PRIu32, table_get(table)->name, slot + 1);
+        name = numbered(table, slot);
     } else {
         enum row_table owner = table;
         int64_t key = names_owner(names->rows, &owner, slot);

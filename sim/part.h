@@ -60,7 +60,7 @@ struct sim_part {
     /* ---- words ---- */
 
     /* The name of a row that has one of its own (ROW_ITSELF of model/table.h), by its key: "left".
-     * NULL: the protocol has no such table. */
+     * NULL: "account 2", the second row of that table. */
     struct name (*thing)(const struct names *names, enum row_table table, int64_t key);
     /* Changes the described name of a row where that says too little. NULL: it never does. */
     void (*row)(const struct names *names, enum row_table table, uint32_t slot, struct name *name);

@@ -154,25 +154,29 @@ static bool can_see(const struct scenario *scenario, enum oracle_cover sight)
     case COVER_HAND_ON_LET_GO:
     case COVER_EXHAUSTED: /* more errors than a run has by chance */
         return scenario->faults.budget[FAULT_GROUP_ABORT] > 2 * PIPELINE_TRIES_MAX;
+    case COVER_SWEPT:
+        return scenario->faults.budget[FAULT_GROUP_ABORT] > 2 * PIPELINE_TRIES_MAX &&
+               RULES_OF(scenario, pipeline_rules)->passes != 1;
+    case COVER_GIVEN_UP: /* ... and so again after each pass but the last */
+        return scenario->faults.budget[FAULT_GROUP_ABORT] > 2 * PIPELINE_TRIES_MAX &&
+               (RULES_OF(scenario, pipeline_rules)->passes == 1 ||
+                RULES_OF(scenario, pipeline_rules)->passes == 2);
     default:
         return true;
     }
 }
 
-static const char *const grounds[] = {"pipeline",
-                                      "pipeline-people",
-                                      "pipeline-storm",
-                                      "pipeline-race",
-                                      "pipeline-lapse",
-                                      "pipeline-stubborn",
-                                      NULL};
+static const char *const grounds[] = {
+    "pipeline",       "pipeline-people",   "pipeline-storm", "pipeline-race",
+    "pipeline-lapse", "pipeline-stubborn", "pipeline-sweep", NULL};
 
-/* A request that is given up is put back only where nearly everything fails. */
+/* A request is stopped, and swept, only where nearly everything fails. */
 static const char *const *only_grounds(enum bundle_name bundle, enum primitive_id primitive)
 {
-    static const char *const put_backs[] = {"pipeline-stubborn", NULL};
+    static const char *const stops[] = {"pipeline-stubborn", "pipeline-sweep", NULL};
     (void)primitive;
-    return bundle == BUNDLE_PUT_BACK ? put_backs : NULL;
+    return bundle == BUNDLE_STOP || bundle == BUNDLE_SWEEP_LOOK || bundle == BUNDLE_SWEEP ? stops
+                                                                                          : NULL;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -414,8 +418,9 @@ static uint64_t knows(const struct fingerprint *same, uint64_t hash, const struc
     const struct pipeline_worker *one = ACTOR_IS(actor, pipeline_worker);
     hash = fingerprint_mix(hash, (uint64_t)one->state << 24 | (uint64_t)one->tries << 16 |
                                      (uint64_t)one->refusal << 8 | one->why);
-    hash = fingerprint_mix(hash, (uint64_t)one->trespassed << 8 | (uint64_t)one->trespass << 2 |
-                                     (uint64_t)one->follows << 1 | one->flipped);
+    hash = fingerprint_mix(hash, (uint64_t)one->stops << 16 | (uint64_t)one->trespassed << 8 |
+                                     (uint64_t)one->trespass << 2 | (uint64_t)one->follows << 1 |
+                                     one->flipped);
     return fingerprint_mix_message(same, fingerprint_mix(hash, (uint64_t)one->found), one->message);
 }
 

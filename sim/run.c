@@ -122,6 +122,8 @@ void run_judge_seen(struct run *run, bool committed, size_t mark)
         return;
     }
     run->seen.ended = (uint8_t)end_of(run, committed);
+    run->seen.taken = run->seen.ended == OBSERVED_REFUSED && run->outcome.refusal == REFUSED_EXISTS;
+    run->seen.skipped = committed && run->outcome.skipped != 0;
     struct oracle_verdict verdict =
         oracle->monitors->transaction(oracle, &world->rows, &run->seen, &world->changes[mark],
                                       committed ? world->change_count - mark : 0);
@@ -161,9 +163,8 @@ struct glance run_glance(const struct run *run)
 int64_t run_able_from(const struct run *run, unsigned actor, const struct glance *glance)
 {
     const struct run_actor *run_actor = &run->actors[actor];
-    enum session_state state = (enum session_state)run->sessions->each[actor].state;
-    if (state != SESSION_CLOSED) {
-        return state == SESSION_WAITS ? PROTOCOL_NEVER : glance->now;
+    if ((sessions_open(run->sessions) >> actor & 1) != 0) {
+        return run->sessions->each[actor].state == SESSION_WAITS ? PROTOCOL_NEVER : glance->now;
     }
     if (run_actor->queues_for != PRINCIPAL_NONE &&
         run_is_full(run, (enum principal)run_actor->queues_for)) {
@@ -208,6 +209,7 @@ static bool wait_until_able(struct run *run)
     return true;
 }
 
+/* Asked of actors that have just begun: a search and a judge of a server have no others (PR4). */
 bool run_is_quiet(const struct run *run)
 {
     struct glance glance = run_glance(run);
@@ -274,8 +276,9 @@ static void sign(const struct run *run)
     }
 }
 
-/* Takes turns until the run is quiescent (true), a promise is broken or the bound is reached. */
-static bool take_turns(struct run *run, uint32_t end)
+/* Takes turns until the run is quiescent (true), a promise is broken or the bound is reached. Apart
+ * from the caller's setjmp, which keeps its locals out of registers. */
+static __attribute__((noinline)) bool take_turns(struct run *run, uint32_t end)
 {
     while (!over(run) && run->result.steps < end) {
         uint32_t mask = able(run);
@@ -413,7 +416,7 @@ const struct run_result *run_once(struct run *run, struct choice_source *source)
     run_go_on(run, weather_steps(run, bound));
     if (!over(run)) {
         settle(run);
-        bool quiet = run_go_on(run, bound);
+        bool quiet = run_go_on(run, bound) && run_is_quiet(run); /* PR4 */
         if (!over(run)) {
             struct oracle_verdict verdict =
                 sim_part_settled(&run->oracle, run->part, &run->world.rows, quiet);

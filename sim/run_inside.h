@@ -1,5 +1,5 @@
-/* What the files of a run share. Private to run.c, transact.c, former.c, long_work.c, weather.c and
- * walk.c. */
+/* What the files of a run share. Private to run.c, transact.c, life.c, former.c, long_work.c,
+ * weather.c and walk.c. */
 #ifndef SIM_RUN_INSIDE_H
 #define SIM_RUN_INSIDE_H
 

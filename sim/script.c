@@ -25,7 +25,7 @@ static const uint8_t cells[TABLE_COUNT] = {[TABLE_JOB] = JOB_SEMAPHORE,
                                            [TABLE_ENTRY] = ENTRY_STATUS,
                                            [TABLE_SWEEP_LOG] = SWEEP_LOG_WHY,
                                            [TABLE_SIGNATURE] = SIGNATURE_PRIOR,
-                                           [TABLE_CHANGE_SET] = CHANGE_SET_VERIFIER,
+                                           [TABLE_CHANGE_SET] = CHANGE_SET_SIGNATURE,
                                            [TABLE_VERIFY] = VERIFY_OUTCOME};
 
 static const uint32_t column_counts[TABLE_COUNT] = {[TABLE_JOB] = JOB_COLUMNS,
@@ -49,7 +49,7 @@ static const uint8_t new_message[MESSAGE_COLUMNS] = {0, 0, P(1), ZEROS10, P(2), 
 static const uint8_t new_entry[ENTRY_COLUMNS] = {0, P(1), 0, 0, 0};
 static const uint8_t new_sweep[SWEEP_LOG_COLUMNS] = {0, 0, P(1)};
 static const uint8_t new_signature[SIGNATURE_COLUMNS] = {P(1), P(2), P(3), 0};
-static const uint8_t new_verify[VERIFY_COLUMNS] = {P(1), 0, 0, 0, 0, 0};
+static const uint8_t new_verify[VERIFY_COLUMNS] = {P(1), P(2), P(3), 0, 0, 0};
 static const uint8_t null_job[JOB_COLUMNS] = {P(1), OPERAND_NULL, 0, 0, 0};
 static const uint8_t null_activity[ACTIVITY_COLUMNS] = {P(1), 0, OPERAND_NULL, 0};
 
@@ -91,7 +91,7 @@ static bool chance(struct drawing *draw, uint32_t times, uint32_t of)
 
 static uint8_t parent_of(const struct drawing *draw)
 {
-    return (uint8_t)primitive_foreign_keys[draw->child].parent;
+    return primitive_foreign_keys[draw->child][0].parent;
 }
 
 static uint8_t any_table(struct drawing *draw)
@@ -378,6 +378,10 @@ static void draw_new_by_right(struct drawing *draw)
     params[1] = table == TABLE_SIGNATURE ? any_key(draw, TABLE_ENTRY)
                 : table == TABLE_VERIFY  ? any_key(draw, TABLE_CHANGE_SET)
                                          : below(draw, 3);
+    if (table == TABLE_VERIFY) {
+        params[2] = params[3] = first_keys[TABLE_SIGNATURE];
+        return;
+    }
     params[2] = verifies ? LANE_VERIFIER : LANE_EXECUTOR;
     params[3] = chance(draw, 7, 8) == verifies ? PRINCIPAL_VERIFY : PRINCIPAL_EXEC;
 }
@@ -432,11 +436,14 @@ static void draw_row(struct drawing *draw, uint8_t table, int64_t key, int64_t r
     struct script *script = draw->script;
     struct script_row *row = &script->rows[script->row_count++];
     *row = (struct script_row){.table = table, .key = key};
-    const struct foreign_key *parent = &primitive_foreign_keys[table];
+    const struct foreign_key *parent = primitive_foreign_keys[table];
     if (parent->there) {
         row->columns[parent->column] = refers;
     }
-    row->columns[cells[table]] = table == TABLE_GUID && chance(draw, 1, 4) ? 10 : below(draw, 3);
+    if ((primitive_foreign_columns[table] >> cells[table] & 1) == 0) {
+        row->columns[cells[table]] =
+            table == TABLE_GUID && chance(draw, 1, 4) ? 10 : below(draw, 3);
+    }
     if (table == TABLE_COMPLETION) {
         row->columns[COMPLETION_RUNS] = 1;
     }
@@ -483,7 +490,9 @@ static void draw_entries(struct drawing *draw)
     if (draw->script->rows[draw->script->row_count - 2].table == TABLE_ENTRY) {
         int64_t entry = draw->script->rows[draw->script->row_count - 2].key;
         draw_row(draw, TABLE_SIGNATURE, first_keys[TABLE_SIGNATURE], entry);
-        draw_row(draw, TABLE_CHANGE_SET, first_keys[TABLE_CHANGE_SET], first_keys[TABLE_SIGNATURE]);
+        draw_row(draw, TABLE_CHANGE_SET, first_keys[TABLE_CHANGE_SET], entry);
+        draw->script->rows[draw->script->row_count - 1].columns[CHANGE_SET_SIGNATURE] =
+            first_keys[TABLE_SIGNATURE];
     }
 }
 
@@ -602,10 +611,11 @@ static void cut_call(struct bundle *bundle, uint32_t call)
 static bool is_referred_to(const struct script *script, const struct script_row *row)
 {
     for (uint32_t r = 0; r < script->row_count; r++) {
-        const struct foreign_key *key = &primitive_foreign_keys[script->rows[r].table];
-        if (key->there && key->parent == row->table &&
-            script->rows[r].columns[key->column] == row->key) {
-            return true;
+        const struct foreign_key *key = primitive_foreign_keys[script->rows[r].table];
+        for (; key->there; key++) {
+            if (key->parent == row->table && script->rows[r].columns[key->column] == row->key) {
+                return true;
+            }
         }
     }
     return false;
@@ -653,15 +663,26 @@ bool script_cut(const struct script *script, uint32_t which, struct script *smal
     return applies;
 }
 
-static bool has_parent(const struct script *script, const struct script_row *row)
+static bool has_row(const struct script *script, uint8_t table, int64_t key)
 {
-    const struct foreign_key *key = &primitive_foreign_keys[row->table];
-    bool found = !key->there;
-    for (uint32_t r = 0; r < script->row_count && !found; r++) {
-        found = script->rows[r].table == key->parent &&
-                script->rows[r].key == row->columns[key->column];
+    for (uint32_t r = 0; r < script->row_count; r++) {
+        if (script->rows[r].table == table && script->rows[r].key == key) {
+            return true;
+        }
     }
-    return found;
+    return false;
+}
+
+static bool has_parents(const struct script *script, const struct script_row *row)
+{
+    const struct foreign_key *key = primitive_foreign_keys[row->table];
+    for (; key->there; key++) {
+        if (column_counts[key->parent] > 0 && foreign_key_applies(key, row->columns) &&
+            !has_row(script, key->parent, row->columns[key->column])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void script_check(const struct script *script)
@@ -680,7 +701,7 @@ void script_check(const struct script *script)
         CHECK(script->turns[t] < script->sessions); /* SP2 */
     }
     for (uint32_t r = 0; r < script->row_count; r++) {
-        CHECK(has_parent(script, &script->rows[r])); /* SP2 */
+        CHECK(has_parents(script, &script->rows[r])); /* SP2 */
     }
 }
 

@@ -12,6 +12,7 @@ static void session_let_go(struct session *session)
 {
     session->snapshot = SESSION_NO_SNAPSHOT;
     session->looks_from = SESSION_NO_SNAPSHOT;
+    session->unchecked = 0;
     session->lock_count = 0;
     session->write_count = 0;
     session->insert_count = 0;
@@ -29,6 +30,7 @@ void sessions_begin(struct sessions *sessions, struct world *world,
     sessions->primitives = primitives;
     sessions->rules = rules;
     sessions->count = 0;
+    sessions->open = 0;
     sessions->waits = 0;
     sessions->commits = 0;
     sessions->version_count = 0;
@@ -38,7 +40,7 @@ void sessions_begin(struct sessions *sessions, struct world *world,
 
 void sessions_resize(struct sessions *sessions, uint32_t count)
 {
-    CHECK(count <= SESSIONS_MAX);
+    CHECK(count <= SESSIONS_MAX && (count == SESSIONS_MAX || sessions->open >> count == 0));
     for (uint32_t s = sessions->count; s < count; s++) {
         sessions->each[s].state = SESSION_CLOSED;
         session_let_go(&sessions->each[s]);
@@ -63,6 +65,7 @@ void session_begin(struct sessions *sessions, unsigned who, const struct bundle 
 {
     struct session *session = &sessions->each[who];
     CHECK(who < sessions->count && session->state == SESSION_CLOSED);
+    sessions->open |= UINT32_C(1) << who;
     session_let_go(session);
     session->call = 0;
     session->op = 0;
@@ -72,13 +75,7 @@ void session_begin(struct sessions *sessions, unsigned who, const struct bundle 
     session->now = sessions->world->now;
     session->wall_from = session->wall_to = world_wall(sessions->world);
     bundle_copy(&session->bundle, bundle);
-    session->outcome.kind = OUTCOME_COMMITTED;
-    session->outcome.refusal = REFUSED_NOTHING;
-    session->outcome.aborted = ABORT_NONE;
-    session->outcome.skipped = 0;
-    session->outcome.now = session->now;
-    session->outcome.message[0] = 0;
-    memset(session->outcome.values, 0, sizeof session->outcome.values);
+    outcome_begin(&session->outcome, session->now);
     find_next(sessions, session);
 }
 
@@ -288,6 +285,7 @@ void session_end(struct sessions *sessions, unsigned who, size_t mark)
     bool committed = session->state == SESSION_DONE;
     session->snapshot = SESSION_NO_SNAPSHOT;
     session->state = SESSION_CLOSED;
+    sessions->open &= ~(UINT32_C(1) << who);
     if (committed && sessions_are_looked_behind(sessions)) {
         uint32_t from = sessions->version_count;
         session_note_changes(sessions, mark, session);
@@ -341,6 +339,7 @@ void sessions_check(const struct sessions *sessions)
     CHECK(sessions->count <= SESSIONS_MAX && sessions->version_count <= SESSION_VERSIONS_MAX);
     for (uint32_t s = 0; s < sessions->count; s++) {
         const struct session *session = &sessions->each[s];
+        CHECK((session->state != SESSION_CLOSED) == (sessions->open >> s & 1)); /* SS1 */
         if (session->state == SESSION_CLOSED || session->state == SESSION_FAILED) {
             CHECK(session->lock_count == 0 && session->advisory_count == 0); /* SS1 */
             CHECK(session->write_count == 0 && session->insert_count == 0);  /* SS1 */

@@ -21,7 +21,7 @@
  * every one.
  *
  * (SS1) Locks last until the transaction ends, in one of four modes; a session that fails releases
- *       them at once.
+ *       them at once. Only a session of the set `open` holds anything.
  * (SS2) READ COMMITTED: a statement sees what was committed when it began, and the transaction's
  *       own writes. A row that it locks it sees in its latest version, also after a wait, and tests
  *       it anew; rows that it does not lock keep the statement's snapshot (E-ACL-25).
@@ -83,6 +83,7 @@ struct session_claims {
     bool policies;                /* ... and for a new row that does not say what it must */
     bool parents;                 /* 23503 for a row that refers to none */
     bool checks_anew;             /* ... and for one that the transaction writes a second time */
+    bool checks_moved;            /* ... and for one that is made to refer to another row */
     bool children;                /* 23503 for deleting a row that others refer to */
     bool deletes_first;           /* ... which is gone by then: an insert of its key waits */
     bool skip_locked;             /* SKIP LOCKED passes over locked rows */
@@ -137,7 +138,7 @@ struct session {
     uint8_t state;     /* enum session_state */
     uint8_t call, op;  /* position in the bundle */
     bool in_statement; /* begun and not ended: its snapshot stands */
-    bool written;      /* the operation's row is inserted, its parent not yet locked */
+    bool written;      /* the operation's row is written, not every parent of it locked */
     uint8_t wait_kind; /* WAITS: enum session_wait_kind */
     uint8_t wait_table, wait_mode;
     uint16_t statement;
@@ -146,6 +147,8 @@ struct session {
     uint32_t wait_since;        /* when the wait began: orders the waiters */
     uint32_t snapshot;          /* a position in the log of versions, or SESSION_NO_SNAPSHOT */
     uint32_t looks_from;        /* the snapshot of its foreign key check, if there is one */
+    uint32_t unchecked;         /* foreign keys of the row just written that are not checked yet, a
+                                   bit each */
     uint32_t operations;        /* done so far */
     uint32_t picked;            /* the message slot that a claim takes */
     uint64_t start;             /* SERIALIZABLE: commits before its snapshot */
@@ -176,6 +179,7 @@ struct sessions {
     const struct primitive *primitives;
     const struct session_claims *rules;
     uint32_t count;   /* sessions below this number are in use */
+    uint32_t open;    /* the set of those whose state is not CLOSED */
     uint32_t waits;   /* how often one began to wait */
     uint64_t commits; /* all commits, serializable or not */
     uint32_t version_count;
@@ -231,7 +235,10 @@ void sessions_check(const struct sessions *sessions);
 /* ---- looking --------------------------------------------------------------------------------- */
 
 /* Sessions with an open transaction, DONE and FAILED ones included; those that wait. */
-uint32_t sessions_open(const struct sessions *sessions);
+static inline uint32_t sessions_open(const struct sessions *sessions)
+{
+    return sessions->open;
+}
 uint32_t sessions_waiting(const struct sessions *sessions);
 
 /* Those of a principal, or of the caller: its connections in use. */

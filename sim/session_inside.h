@@ -37,6 +37,21 @@ struct doing {
  * UPDATE, which a server treats like an update of its key. */
 enum since { SINCE_NOTHING, SINCE_UPDATED, SINCE_REPLACED, SINCE_DELETED };
 
+/* Takes the lowest member out of a set of sessions, which is not empty. Loops visit the open ones
+ * only, of which there is rarely more than one. */
+static inline unsigned sessions_take(uint32_t *set)
+{
+    unsigned lowest = (unsigned)__builtin_ctz(*set);
+    *set &= *set - 1;
+    return lowest;
+}
+
+/* The open sessions but `who`. */
+static inline uint32_t sessions_others(const struct sessions *sessions, unsigned who)
+{
+    return sessions->open & ~(UINT32_C(1) << who);
+}
+
 /* ---- session_waits.c ---- */
 
 /* Other sessions whose locks on the row exclude this mode. */

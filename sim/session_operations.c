@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define QUEUE_FRONT 8 /* messages that are looked at before all are */
+
 /* ---- seeing and locking ---------------------------------------------------------------------- */
 
 static void note_read(struct session *session, uint8_t table, int64_t key)
@@ -80,9 +82,9 @@ static bool shared_with(const struct sessions *sessions, unsigned who, uint8_t t
            (sessions->versions[first].table != table || sessions->versions[first].slot != slot)) {
         first++;
     }
-    for (uint32_t s = 0; s < sessions->count; s++) {
-        const struct session *other = &sessions->each[s];
-        for (uint16_t l = 0; s != who && l < other->lock_count; l++) {
+    for (uint32_t others = sessions_others(sessions, who); others != 0;) {
+        const struct session *other = &sessions->each[sessions_take(&others)];
+        for (uint16_t l = 0; l < other->lock_count; l++) {
             const struct session_lock *lock = &other->locks[l];
             if (lock->table == table && lock->slot == slot && lock->since <= first) {
                 return true;
@@ -178,8 +180,8 @@ static enum effect absent(struct doing *doing)
 
 /* A row of a table that refers to the deleted one. A committed one is locked, so that it remains
  * the reason, and waited for if it is about to be deleted itself. */
-static enum effect look_at_child(struct doing *doing, enum row_table table, uint32_t slot,
-                                 int64_t key)
+static enum effect look_at_child(struct doing *doing, enum row_table table,
+                                 const struct foreign_key *refers, uint32_t slot, int64_t key)
 {
     struct sessions *sessions = doing->sessions;
     struct session *session = doing->session;
@@ -190,8 +192,7 @@ static enum effect look_at_child(struct doing *doing, enum row_table table, uint
         return EFFECT_DONE;
     }
     session_add_own_writes(sessions, session, table, child_key, -1, &child);
-    if (!child.there || child.insert >= 0 ||
-        child.cells[1 + primitive_foreign_keys[table].column] != key) {
+    if (!child.there || child.insert >= 0 || child.cells[1 + refers->column] != key) {
         return EFFECT_DONE;
     }
     enum since since = session_changed_since(sessions, session->looks_from, (uint8_t)table, slot);
@@ -209,7 +210,8 @@ static enum effect look_at_child(struct doing *doing, enum row_table table, uint
     return EFFECT_IMPOSSIBLE;
 }
 
-static bool has_own_child(const struct doing *doing, enum row_table table, int64_t key)
+static bool has_own_child(const struct doing *doing, enum row_table table,
+                          const struct foreign_key *refers, int64_t key)
 {
     const struct session *session = doing->session;
     for (uint16_t w = 0; w < session->write_count; w++) {
@@ -219,14 +221,28 @@ static bool has_own_child(const struct doing *doing, enum row_table table, int64
             continue;
         }
         session_add_own_writes(doing->sessions, session, table, write->key, -1, &child);
-        if (child.there && child.cells[1 + primitive_foreign_keys[table].column] == key) {
+        if (child.there && child.cells[1 + refers->column] == key) {
             return true;
         }
     }
     return false;
 }
 
-/* Checks for rows that refer to the deleted one (23503), table by table in the order in which the
+/* The rows of a table that refer to the deleted one by this key. */
+static enum effect look_in_table(struct doing *doing, enum row_table table,
+                                 const struct foreign_key *refers, int64_t key)
+{
+    const struct row_area *area = &doing->sessions->world->rows.table[table];
+    for (uint32_t slot = 0; slot < area->used; slot++) {
+        enum effect effect = look_at_child(doing, table, refers, slot, key);
+        if (effect != EFFECT_DONE) {
+            return effect;
+        }
+    }
+    return has_own_child(doing, table, refers, key) ? EFFECT_IMPOSSIBLE : EFFECT_DONE;
+}
+
+/* Checks for rows that refer to the deleted one (23503), key by key in the order in which the
  * foreign keys were made. */
 static enum effect look_for_children(struct doing *doing, enum row_table parent, int64_t key)
 {
@@ -236,32 +252,26 @@ static enum effect look_for_children(struct doing *doing, enum row_table parent,
     }
     doing->reason = REFUSED_NO_PARENT;
     for (int t = 0; t < TABLE_COUNT && sessions->rules->children; t++) {
-        const struct foreign_key *refers = &primitive_foreign_keys[t];
-        if (!refers->there || refers->parent != parent) {
-            continue;
-        }
-        const struct row_area *area = &sessions->world->rows.table[t];
-        for (uint32_t slot = 0; slot < area->used; slot++) {
-            enum effect effect = look_at_child(doing, (enum row_table)t, slot, key);
+        for (const struct foreign_key *k = primitive_foreign_keys[t]; k->there; k++) {
+            enum effect effect = k->parent == parent && !(k->optional && key == 0)
+                                     ? look_in_table(doing, (enum row_table)t, k, key)
+                                     : EFFECT_DONE;
             if (effect != EFFECT_DONE) {
                 return effect;
             }
-        }
-        if (has_own_child(doing, (enum row_table)t, key)) {
-            return EFFECT_IMPOSSIBLE;
         }
     }
     return EFFECT_DONE;
 }
 
-/* The parent of a new row must exist, and stay until the transaction ends. */
-static enum effect lock_parent(struct doing *doing, enum row_table table, const int64_t *columns)
+/* The parent of a row that was written must exist, and stay until the transaction ends. */
+static enum effect lock_parent(struct doing *doing, const struct foreign_key *key,
+                               const int64_t *columns)
 {
     struct sessions *sessions = doing->sessions;
     struct session *session = doing->session;
-    const struct foreign_key *key = &primitive_foreign_keys[table];
-    if (!key->there || sessions->world->rows.table[key->parent].capacity == 0 ||
-        !sessions->rules->parents) {
+    if (sessions->world->rows.table[key->parent].capacity == 0 || !sessions->rules->parents ||
+        !foreign_key_applies(key, columns)) {
         return EFFECT_DONE;
     }
     enum row_table parent = (enum row_table)key->parent;
@@ -304,28 +314,61 @@ static enum effect lock_parent(struct doing *doing, enum row_table table, const 
     return EFFECT_DONE;
 }
 
-/* The row that a statement has just written must refer to one that is there. Goes on here, too,
- * after a wait for that one. */
-static enum effect check_parent(struct doing *doing, enum row_table table, int64_t key)
+/* What a statement has just written must refer to rows that are there. The keys are checked one
+ * after the other, each with a snapshot of its own. Goes on here, too, after a wait for a parent. */
+static enum effect check_parents(struct doing *doing, enum row_table table, int64_t key)
 {
     struct sessions *sessions = doing->sessions;
+    struct session *session = doing->session;
+    const struct foreign_key *keys = primitive_foreign_keys[table];
     struct seen row;
     session_committed_row(sessions, sessions->version_count, table, key, &row);
-    session_add_own_writes(sessions, doing->session, table, key, -1, &row);
-    enum effect effect = row.there ? lock_parent(doing, table, &row.cells[1]) : EFFECT_DONE;
-    doing->session->written = effect == EFFECT_WAITS;
+    session_add_own_writes(sessions, session, table, key, -1, &row);
+    enum effect effect = EFFECT_DONE;
+    for (int k = 0; row.there && keys[k].there; k++) {
+        if ((session->unchecked >> k & 1) == 0) {
+            continue;
+        }
+        effect = lock_parent(doing, &keys[k], &row.cells[1]);
+        if (effect != EFFECT_DONE) {
+            break;
+        }
+        session->unchecked &= ~(UINT32_C(1) << k);
+        session->looks_from = SESSION_NO_SNAPSHOT;
+    }
+    session->written = effect == EFFECT_WAITS;
+    session->unchecked = effect == EFFECT_WAITS ? session->unchecked : 0;
     return effect;
 }
 
-/* Updates a row. If this transaction has written it before, what it refers to is looked for anew,
- * whatever the column: the server looks at who made the version that is replaced. */
+/* The foreign keys that a server checks after an update of this cell. All of them, if the
+ * transaction has written the row before: it looks at who made the version that is replaced. */
+static uint32_t keys_to_check(const struct doing *doing, const struct session_write *write,
+                              const struct seen *row)
+{
+    const struct session_claims *rules = doing->sessions->rules;
+    enum row_table table = (enum row_table)write->table;
+    uint32_t moved = 0;
+    if (rules->checks_anew && !doing->op->joins &&
+        session_written_before(doing->session, table, row)) {
+        return UINT32_MAX;
+    }
+    for (int k = 0; rules->checks_moved && primitive_foreign_keys[table][k].there; k++) {
+        bool names_another = primitive_foreign_keys[table][k].column == write->column &&
+                             row->cells[1 + write->column] != write->value;
+        moved |= (uint32_t)names_another << k;
+    }
+    return moved;
+}
+
+/* Updates a row, which may then refer to another one. */
 static enum effect update(struct doing *doing, struct session_write write, const struct seen *row)
 {
-    enum row_table table = (enum row_table)write.table;
-    bool again = doing->sessions->rules->checks_anew && !doing->op->joins &&
-                 session_written_before(doing->session, table, row);
+    doing->session->unchecked = keys_to_check(doing, &write, row);
     session_write_to(doing->session, write);
-    return again ? check_parent(doing, table, write.key) : EFFECT_DONE;
+    return doing->session->unchecked != 0
+               ? check_parents(doing, (enum row_table)write.table, write.key)
+               : EFFECT_DONE;
 }
 
 /* In a primitive that is one statement, a row that the statement has updated already: a second
@@ -411,7 +454,7 @@ static enum effect on_cell(struct doing *doing)
     struct seen row, tested;
     if (doing->session->written) { /* and waited for the parent, or for children */
         return op->kind == OP_DELETE ? check_children(doing, table, key)
-                                     : check_parent(doing, table, key);
+                                     : check_parents(doing, table, key);
     }
     int64_t before = 0;
     enum effect effect = reach_row(doing, table, key, &row, &tested, &before);
@@ -420,6 +463,10 @@ static enum effect on_cell(struct doing *doing)
     }
     int64_t cell = row.cells[1 + op->column];
     bool passed = meaning_passes(&doing->frame, op, tested.cells);
+    if (!passed && meaning_divides_by_0(&doing->frame, op)) {
+        doing->reason = REFUSED_UNCLASSIFIED;
+        return EFFECT_IMPOSSIBLE;
+    }
     if (passed && op->kind != OP_READ && op->kind != OP_TEST) {
         effect = write_row(doing, table, &row, before, &cell);
     }
@@ -515,8 +562,9 @@ static enum effect insert(struct doing *doing)
                                                          .insert = (int8_t)session->insert_count++,
                                                          .slot = ROW_NONE,
                                                          .key = key});
+        session->unchecked = UINT32_MAX;
     }
-    return check_parent(doing, table, key);
+    return check_parents(doing, table, key);
 }
 
 /* Due earlier, or at the same time with a lower key. */
@@ -527,11 +575,42 @@ static bool is_due_before(const struct seen *left, const struct seen *right)
     return first != second ? first < second : left->cells[0] < right->cells[0];
 }
 
+/* The session sees of every committed message what its row holds now, and there are no others. */
+static bool sees_the_queue(const struct doing *doing)
+{
+    const struct sessions *sessions = doing->sessions;
+    return sessions->rules->sees_committed_only && doing->session->write_count == 0 &&
+           doing->session->snapshot == sessions->version_count;
+}
+
+/* The slot of the message that is due first and that no session has locked, by the order of the
+ * queue, since a long one takes long to go through; ROW_NONE: it is not among the first. */
+static uint32_t first_of_queue(const struct doing *doing)
+{
+    const struct sessions *sessions = doing->sessions;
+    uint32_t slots[QUEUE_FRONT];
+    uint32_t count = world_visible(sessions->world, QUEUE_FRONT, slots);
+    for (uint32_t i = 0; i < count; i++) {
+        if (sessions_holders(sessions, doing->who, TABLE_MESSAGE, slots[i], LOCK_UPDATE) == 0 ||
+            !sessions->rules->skip_locked) {
+            return slots[i];
+        }
+    }
+    return ROW_NONE;
+}
+
 /* The message that is due first of those that no session has locked, the session's own new ones
  * included. */
 static void pick_message(struct doing *doing, struct seen *best)
 {
     struct sessions *sessions = doing->sessions;
+    uint32_t first = sees_the_queue(doing) ? first_of_queue(doing) : ROW_NONE;
+    if (first != ROW_NONE) {
+        see(doing, TABLE_MESSAGE, row_key(&sessions->world->rows, TABLE_MESSAGE, first), false,
+            best);
+        best->there = best->cells[1 + MESSAGE_VISIBLE_AT] <= doing->session->now;
+        return;
+    }
     const struct session *session = doing->session;
     uint32_t committed = sessions->world->rows.table[TABLE_MESSAGE].used;
     for (uint32_t i = 0; i < committed + session->write_count; i++) {
@@ -613,7 +692,7 @@ static enum effect claim(struct doing *doing)
     struct session *session = doing->session;
     struct seen row = {.there = false};
     if (session->written) { /* and waited for the parent */
-        return check_parent(doing, TABLE_MESSAGE, session->outcome.message[0]);
+        return check_parents(doing, TABLE_MESSAGE, session->outcome.message[0]);
     }
     doing->reason = REFUSED_NO_MESSAGE;
     if (session->picked == SESSION_PICKS_ITSELF) {

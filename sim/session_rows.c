@@ -9,8 +9,8 @@
 
 static bool anybody_looks_back(const struct sessions *sessions)
 {
-    for (uint32_t s = 0; s < sessions->count; s++) {
-        if (sessions->each[s].snapshot != SESSION_NO_SNAPSHOT) {
+    for (uint32_t open = sessions->open; open != 0;) {
+        if (sessions->each[sessions_take(&open)].snapshot != SESSION_NO_SNAPSHOT) {
             return true;
         }
     }

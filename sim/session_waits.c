@@ -5,24 +5,11 @@
 
 #include <string.h>
 
-static bool is_open(const struct session *session)
-{
-    return session->state != SESSION_CLOSED;
-}
-
-uint32_t sessions_open(const struct sessions *sessions)
-{
-    uint32_t mask = 0;
-    for (uint32_t s = 0; s < sessions->count; s++) {
-        mask |= (uint32_t)is_open(&sessions->each[s]) << s;
-    }
-    return mask;
-}
-
 uint32_t sessions_waiting(const struct sessions *sessions)
 {
     uint32_t mask = 0;
-    for (uint32_t s = 0; s < SESSIONS_MAX && s < sessions->count; s++) { /* for the compilers */
+    for (uint32_t open = sessions->open; open != 0;) {
+        unsigned s = sessions_take(&open);
         mask |= (uint32_t)(sessions->each[s].state == SESSION_WAITS) << s;
     }
     return mask;
@@ -31,9 +18,8 @@ uint32_t sessions_waiting(const struct sessions *sessions)
 uint32_t sessions_connected(const struct sessions *sessions, enum principal principal)
 {
     uint32_t count = 0;
-    for (uint32_t s = 0; s < SESSIONS_MAX && s < sessions->count; s++) {
-        count += sessions->each[s].state != SESSION_CLOSED &&
-                 sessions->each[s].bundle.principal == principal;
+    for (uint32_t open = sessions->open; open != 0;) {
+        count += sessions->each[sessions_take(&open)].bundle.principal == principal;
     }
     return count;
 }
@@ -43,9 +29,10 @@ uint32_t sessions_holders(const struct sessions *sessions, unsigned who, uint8_t
                           uint32_t slot, uint8_t mode)
 {
     uint32_t mask = 0;
-    for (uint32_t s = 0; s < sessions->count; s++) {
+    for (uint32_t others = sessions_others(sessions, who); others != 0;) {
+        unsigned s = sessions_take(&others);
         const struct session *other = &sessions->each[s];
-        for (uint16_t l = 0; s != who && l < other->lock_count; l++) {
+        for (uint16_t l = 0; l < other->lock_count; l++) {
             const struct session_lock *lock = &other->locks[l];
             if (lock->table == table && lock->slot == slot &&
                 sessions->rules->conflicts[lock->mode][mode]) {
@@ -60,9 +47,10 @@ uint32_t sessions_holders(const struct sessions *sessions, unsigned who, uint8_t
 uint32_t sessions_writers(const struct sessions *sessions, unsigned who, uint8_t table, int64_t key)
 {
     uint32_t mask = 0;
-    for (uint32_t s = 0; s < sessions->count; s++) {
+    for (uint32_t others = sessions_others(sessions, who); others != 0;) {
+        unsigned s = sessions_take(&others);
         const struct session *other = &sessions->each[s];
-        for (uint16_t w = 0; s != who && w < other->write_count; w++) {
+        for (uint16_t w = 0; w < other->write_count; w++) {
             if (other->writes[w].table == table && other->writes[w].key == key) {
                 mask |= UINT32_C(1) << s;
             }
@@ -74,9 +62,10 @@ uint32_t sessions_writers(const struct sessions *sessions, unsigned who, uint8_t
 uint32_t sessions_advisory_holders(const struct sessions *sessions, unsigned who, int64_t key)
 {
     uint32_t mask = 0;
-    for (uint32_t s = 0; s < sessions->count; s++) {
+    for (uint32_t others = sessions_others(sessions, who); others != 0;) {
+        unsigned s = sessions_take(&others);
         const struct session *other = &sessions->each[s];
-        for (uint8_t a = 0; s != who && a < other->advisory_count; a++) {
+        for (uint8_t a = 0; a < other->advisory_count; a++) {
             mask |= (uint32_t)(other->advisory[a] == key) << s;
         }
     }
@@ -163,10 +152,9 @@ bool session_may_abort(const struct sessions *sessions, unsigned who)
     if (session->bundle.isolation != SERIALIZABLE || session->snapshot == SESSION_NO_SNAPSHOT) {
         return false;
     }
-    for (uint32_t s = 0; s < sessions->count; s++) {
-        const struct session *other = &sessions->each[s];
-        if (s != who && is_open(other) && other->bundle.isolation == SERIALIZABLE &&
-            other->snapshot != SESSION_NO_SNAPSHOT) {
+    for (uint32_t others = sessions_others(sessions, who); others != 0;) {
+        const struct session *other = &sessions->each[sessions_take(&others)];
+        if (other->bundle.isolation == SERIALIZABLE && other->snapshot != SESSION_NO_SNAPSHOT) {
             return true;
         }
     }

@@ -24,6 +24,21 @@ struct execution {
  * (23503). */
 enum effect { EFFECT_DONE, EFFECT_MISSED, EFFECT_IMPOSSIBLE };
 
+/* Every row that these columns refer to is there. */
+static bool has_parents(const struct rows *rows, enum row_table table, const int64_t *columns)
+{
+    const struct foreign_key *key = primitive_foreign_keys[table];
+    for (; key->there; key++) {
+        enum row_table parent = (enum row_table)key->parent;
+        bool used = rows->table[parent].capacity > 0; /* else the world has no such table */
+        if (used && foreign_key_applies(key, columns) &&
+            row_find(rows, parent, columns[key->column]) == ROW_NONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* READ, TEST, ADD, SET and DELETE: they look at one cell of one row. */
 static enum effect on_cell(const struct execution *run, const struct op *op, enum refusal *reason)
 {
@@ -41,9 +56,18 @@ static enum effect on_cell(const struct execution *run, const struct op *op, enu
     const int64_t *row = &area->cells[(size_t)slot * area->stride];
     int64_t cell = row[1 + op->column];
     bool passed = meaning_passes(frame, op, row);
+    if (!passed && meaning_divides_by_0(frame, op)) {
+        *reason = REFUSED_UNCLASSIFIED;
+        return EFFECT_IMPOSSIBLE;
+    }
     if (passed && (op->kind == OP_ADD || op->kind == OP_SET)) {
         cell = meaning_written(frame, op, cell);
         world_set(run->world, table, slot, op->column, cell);
+        if ((primitive_foreign_columns[table] >> op->column & 1) != 0 &&
+            !has_parents(rows, table, &row[1])) {
+            *reason = REFUSED_NO_PARENT;
+            return EFFECT_IMPOSSIBLE;
+        }
     } else if (passed && op->kind == OP_DELETE) {
         world_delete(run->world, table, slot);
     }
@@ -51,13 +75,6 @@ static enum effect on_cell(const struct execution *run, const struct op *op, enu
     meaning_give(frame, op->found, passed);
     *reason = (enum refusal)op->reason;
     return passed ? EFFECT_DONE : EFFECT_MISSED;
-}
-
-static bool has_parent(const struct rows *rows, enum row_table table, const int64_t *columns)
-{
-    const struct foreign_key *key = &primitive_foreign_keys[table];
-    return !key->there || rows->table[key->parent].capacity == 0 || /* a table that is not used */
-           row_find(rows, (enum row_table)key->parent, columns[key->column]) != ROW_NONE;
 }
 
 static enum effect insert(const struct execution *run, const struct op *op, enum refusal *reason)
@@ -85,7 +102,7 @@ static enum effect insert(const struct execution *run, const struct op *op, enum
         }
         return op->kind == OP_RECORD ? EFFECT_DONE : EFFECT_MISSED;
     }
-    if (!has_parent(rows, table, columns)) {
+    if (!has_parents(rows, table, columns)) {
         *reason = REFUSED_NO_PARENT;
         return EFFECT_IMPOSSIBLE;
     }
@@ -201,12 +218,12 @@ static enum call_result execute_call(const struct execution *run, const struct p
 
 void store_seen_begin(const struct bundle *bundle, int64_t now, struct observed *seen)
 {
-    *seen =
-        (struct observed){.isolation = bundle->isolation == SERIALIZABLE ? OBSERVED_SERIALIZABLE
-                                                                         : OBSERVED_READ_COMMITTED,
-                          .principal = bundle->principal,
-                          .client = OBSERVED_NOBODY,
-                          .began = now};
+    memset(seen, 0, offsetof(struct observed, locks)); /* of those, lock_count are there */
+    seen->isolation =
+        bundle->isolation == SERIALIZABLE ? OBSERVED_SERIALIZABLE : OBSERVED_READ_COMMITTED;
+    seen->principal = bundle->principal;
+    seen->client = OBSERVED_NOBODY;
+    seen->began = now;
 }
 
 bool store_only_reads(const struct primitive *primitives, const struct bundle *bundle, int calls)
@@ -240,13 +257,7 @@ void store_execute_seen(struct world *world, const struct primitive *primitives,
                         struct observed *seen)
 {
     size_t mark = world_mark(world);
-    outcome->kind = OUTCOME_COMMITTED;
-    outcome->refusal = REFUSED_NOTHING;
-    outcome->aborted = ABORT_NONE;
-    outcome->skipped = 0;
-    outcome->now = world->now;
-    outcome->message[0] = 0;
-    memset(outcome->values, 0, sizeof outcome->values);
+    outcome_begin(outcome, world->now);
     const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(world->now, world_wall(world));
     if (seen != NULL) {
         store_seen_begin(bundle, world->now, seen);

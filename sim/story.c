@@ -91,7 +91,7 @@ static void tell_who(const struct story_telling *telling, char *out, size_t size
 {
     const struct trace_line *line = &telling->last->line;
     if (telling->result.settled) {
-        snprintf(out, size, "after faults had stopped and all work that was left was done");
+        snprintf(out, size, "after faults had stopped");
     } else if (line->turn == RUN_ENVIRONMENT) {
         snprintf(out, size, "at step %" PRIu32 ", when %s", line->step, line->what);
     } else {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define RUNS_A_PROGRESS 256
+#define DIGEST_FACTOR   UINT64_C(0x9E3779B97F4A7C15)
 
 const enum fault_kind sweep_sides[SWEEP_SIDES] = {
     FAULT_CRASH_BEFORE_BEGIN, FAULT_CRASH_BEFORE_COMMIT, FAULT_CRASH_AFTER_COMMIT};
@@ -36,8 +37,19 @@ struct sweeping {
     void *context;
     struct course *courses[SWEEP_DEPTH_MAX + 1];
     struct choice crashes[SWEEP_DEPTH_MAX];
+    const struct sweep_share *share;
     bool stopped;
 };
+
+uint64_t sweep_fold(uint64_t digest, uint64_t more, uint64_t runs)
+{
+    uint64_t factor = DIGEST_FACTOR;
+    for (; runs > 0; runs >>= 1) {
+        digest *= (runs & 1) != 0 ? factor : 1;
+        factor *= factor;
+    }
+    return digest + more;
+}
 
 /* ---- watching a run -------------------------------------------------------------------------- */
 
@@ -100,7 +112,7 @@ static bool run_with(struct sweeping *work, unsigned count)
     run_check_alive(work->run);
     report->runs++;
     report->steps += result->steps;
-    report->digest = report->digest * UINT64_C(0x9E3779B97F4A7C15) + result->digest;
+    report->digest = report->digest * DIGEST_FACTOR + result->digest;
     if (result->verdict != RUN_HELD) {
         report->broken = true;
         report->breach = *result;
@@ -120,25 +132,58 @@ static bool run_with(struct sweeping *work, unsigned count)
     return true;
 }
 
+static bool sweep_from(struct sweeping *work, unsigned count);
+
+/* Crashes the point after `count` crashes, and then every one below it. */
+static bool sweep_point(struct sweeping *work, unsigned count, struct point point, int side)
+{
+    work->crashes[count] = (struct choice){.why = CHOICE_FAULT,
+                                           .actor = point.actor,
+                                           .ordinal = point.ordinal,
+                                           .value = (uint32_t)sweep_sides[side]};
+    work->report->points[count]++;
+    /* A point of the settling phase is no crash point: faults have stopped there. */
+    return run_with(work, count + 1) &&
+           (work->courses[count + 1]->crashes != count + 1 || sweep_from(work, count + 1));
+}
+
+/* Whether the block is in the share. */
+static bool has_block(const struct sweeping *work, uint64_t block)
+{
+    return block % work->share->parts == work->share->part;
+}
+
+/* A block of the share, whose digest is told by itself. */
+static bool sweep_block(struct sweeping *work, uint64_t block, struct point point, int side)
+{
+    struct sweep_report *report = work->report;
+    uint64_t before = report->digest, runs = report->runs;
+    report->digest = 0;
+    bool held = block == 0 ? run_with(work, 0) : sweep_point(work, 0, point, side);
+    uint64_t digest = report->digest;
+    report->digest = sweep_fold(before, digest, report->runs - runs);
+    if (work->share->done != NULL && !work->stopped) {
+        work->share->done(work->share->context, block, report, digest);
+    }
+    return held;
+}
+
 /* Crashes every point of the course that `count` crashes led to, from the last crash on. */
 static bool sweep_from(struct sweeping *work, unsigned count)
 {
     const struct course *course = work->courses[count];
+    uint64_t block = 0;
     if (count == work->depth || count == SWEEP_DEPTH_MAX) {
         return true;
     }
     for (size_t at = course->after_crash; at < course->count; at++) {
         for (int side = 0; side < SWEEP_SIDES; side++) {
-            work->crashes[count] = (struct choice){.why = CHOICE_FAULT,
-                                                   .actor = course->points[at].actor,
-                                                   .ordinal = course->points[at].ordinal,
-                                                   .value = (uint32_t)sweep_sides[side]};
-            work->report->points[count]++;
-            if (!run_with(work, count + 1)) {
-                return false;
+            block++;
+            if (count == 0 && !has_block(work, block)) {
+                continue;
             }
-            /* A point of the settling phase is no crash point: faults have stopped there. */
-            if (work->courses[count + 1]->crashes == count + 1 && !sweep_from(work, count + 1)) {
+            if (!(count == 0 ? sweep_block(work, block, course->points[at], side)
+                             : sweep_point(work, count, course->points[at], side))) {
                 return false;
             }
         }
@@ -146,14 +191,42 @@ static bool sweep_from(struct sweeping *work, unsigned count)
     return true;
 }
 
+/* The run without a crash, which every share needs and one counts. False: it broke a promise, or was
+ * ended early. */
+static bool begin_share(struct sweeping *work)
+{
+    struct sweep_report *report = work->report;
+    struct oracle *oracle = &work->run->oracle;
+    uint64_t evaluated[CLAUSE_COUNT], seen[COVER_COUNT];
+    if (has_block(work, 0)) {
+        return sweep_block(work, 0, (struct point){0}, 0);
+    }
+    memcpy(evaluated, oracle->evaluated, sizeof evaluated);
+    memcpy(seen, oracle->seen, sizeof seen);
+    bool held = run_with(work, 0);
+    *report = (struct sweep_report){0};
+    memcpy(oracle->evaluated, evaluated, sizeof evaluated);
+    memcpy(oracle->seen, seen, sizeof seen);
+    return held;
+}
+
 bool sweep(struct run *run, uint64_t seed, unsigned depth, struct sweep_report *report,
            sweep_progress *progress, void *context)
 {
+    const struct sweep_share all = {.parts = 1};
+    return sweep_share(run, seed, depth, &all, report, progress, context);
+}
+
+bool sweep_share(struct run *run, uint64_t seed, unsigned depth, const struct sweep_share *share,
+                 struct sweep_report *report, sweep_progress *progress, void *context)
+{
+    CHECK(share->part < share->parts);
     CHECK(depth >= 1 && depth <= SWEEP_DEPTH_MAX);
     *report = (struct sweep_report){0};
     struct sweeping work = {.run = run,
                             .seed = seed,
                             .depth = depth,
+                            .share = share,
                             .report = report,
                             .progress = progress,
                             .context = context};
@@ -162,7 +235,7 @@ bool sweep(struct run *run, uint64_t seed, unsigned depth, struct sweep_report *
         work.courses[i] = calloc(1, sizeof *work.courses[i]);
         made = made && work.courses[i] != NULL;
     }
-    bool done = made && run_with(&work, 0);
+    bool done = made && begin_share(&work);
     if (done) {
         report->transactions = (uint32_t)work.courses[0]->count;
         done = sweep_from(&work, 0);
@@ -170,5 +243,5 @@ bool sweep(struct run *run, uint64_t seed, unsigned depth, struct sweep_report *
     for (unsigned i = 0; i <= depth; i++) {
         free(work.courses[i]);
     }
-    return made && (done || report->broken);
+    return made && (done || report->broken || !(work.stopped || has_block(&work, 0)));
 }

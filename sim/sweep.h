@@ -32,6 +32,18 @@ struct sweep_report {
 /* The fault of each side, in the order before begin, before commit, after commit. */
 extern const enum fault_kind sweep_sides[SWEEP_SIDES];
 
+/* A share of a sweep, for several machines. Block 0 is the run without a crash, block n the nth point
+ * at depth 1 with all below it; part p of `parts` has every block b with b % parts = p. */
+struct sweep_share {
+    uint64_t part, parts;
+    /* A block of the part is done, or broke a promise: the report up to now, and its digest. */
+    void (*done)(void *context, uint64_t block, const struct sweep_report *report, uint64_t digest);
+    void *context;
+};
+
+/* The digest of all runs of which `digest` is that of the first, and `more` that of the other `runs`. */
+uint64_t sweep_fold(uint64_t digest, uint64_t more, uint64_t runs);
+
 /* Called at intervals; false ends the sweep early. */
 typedef bool sweep_progress(void *context, const struct sweep_report *report);
 
@@ -39,5 +51,9 @@ typedef bool sweep_progress(void *context, const struct sweep_report *report);
  * more than SWEEP_TRANSACTIONS_MAX transactions. */
 bool sweep(struct run *run, uint64_t seed, unsigned depth, struct sweep_report *report,
            sweep_progress *progress, void *context);
+
+/* The same of a share. What is no part of it is neither in the report nor in the oracle's counts. */
+bool sweep_share(struct run *run, uint64_t seed, unsigned depth, const struct sweep_share *share,
+                 struct sweep_report *report, sweep_progress *progress, void *context);
 
 #endif

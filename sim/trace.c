@@ -76,6 +76,9 @@ void trace_tell_message(const struct trace_effect *effect, const struct row_chan
                   own ? "" : names_row(&effect->names, TABLE_MESSAGE, change->slot).text,
                   own ? "" : " ");
     } else if (change->kind == ROW_UPDATED && change->column == MESSAGE_VISIBLE_AT &&
+               trace_now(effect, change) == PROTOCOL_NEVER) {
+        trace_add(effect->list, "; ", "stands still");
+    } else if (change->kind == ROW_UPDATED && change->column == MESSAGE_VISIBLE_AT &&
                event->bundle->name != BUNDLE_CLAIM && bundle_claims(event->bundle)) {
         trace_add(effect->list, "; ", "claimed %s, held until t=%" PRId64,
                   names_row(&effect->names, TABLE_MESSAGE, change->slot).text,

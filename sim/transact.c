@@ -190,22 +190,14 @@ static void tell_seen(struct run *run, unsigned actor, enum fault_kind fault, bo
 
 /* ---- how a transaction ends ------------------------------------------------------------------ */
 
-/* Commits or rolls back an executed bundle that was not refused. True: it committed. */
-static bool settle_fate(struct run *run, unsigned actor, enum fault_kind fault, size_t mark)
+/* The changes since `mark` are a commit. */
+static void judge(struct run *run, unsigned actor, enum fault_kind fault, size_t mark)
 {
-    if (run->outcome.kind == OUTCOME_REFUSED && run->outcome.refusal == REFUSED_STORE_FULL) {
-        run->result.verdict = RUN_STORE_FULL;
-    }
-    if (run->outcome.kind == OUTCOME_REFUSED || fault_get(fault)->rolls_back) {
-        run_roll_back(run, mark);
-        return false;
-    }
     if (fault == FAULT_DELAY) {
         delay_published(run, actor, mark);
     }
     tell_connections(run);
     run_judge_commit(run, mark);
-    return true;
 }
 
 /* Reports the step and gives the actor its outcome, unless it crashed. The outcome is run->outcome;
@@ -266,8 +258,10 @@ static void distort(struct run *run, enum fault_kind fault)
 static bool conclude(struct run *run, const struct life *life, unsigned who, enum fault_kind fault,
                      size_t mark)
 {
-    bool executed = life->execute(run, who, !fault_get(fault)->rolls_back, mark);
-    bool committed = executed && settle_fate(run, who, fault, mark);
+    bool committed = life_execute(run, life, who, !fault_get(fault)->rolls_back, mark);
+    if (committed) {
+        judge(run, who, fault, mark);
+    }
     if (run->outcome.kind != OUTCOME_ABORTED) {
         distort(run, fault);
     }
@@ -275,7 +269,7 @@ static bool conclude(struct run *run, const struct life *life, unsigned who, enu
     if (run->has_presets) {
         run->part->preset(run, mark);
     }
-    life->close(run, who, committed, mark);
+    life_close(run, life, who, committed, mark);
     life->wake(run);
     return committed;
 }
@@ -499,9 +493,10 @@ static void drop_session(struct run *run, unsigned actor, bool told)
         run->actors[actor].cut = run->actors[actor].cut || told;
         return;
     }
-    run->life->abort(run, actor, ABORT_CONNECTION);
-    if (!told) {
-        run->life->close(run, actor, false, world_mark(&run->world));
+    if (told) {
+        run->life->abort(run, actor, ABORT_CONNECTION); /* it goes on when its sender finds out */
+    } else {
+        life_drop(run, actor);
     }
 }
 
@@ -515,8 +510,7 @@ void run_drop_sessions(struct run *run, bool told)
     }
     for (unsigned l = 0; told && run->late_count != 0 && l < RUN_LATE_MAX; l++) {
         if (run->late[l].there && run->late[l].begun) {
-            run->life->abort(run, run->actor_count + l, ABORT_CONNECTION);
-            run->life->close(run, run->actor_count + l, false, world_mark(&run->world));
+            life_drop(run, run->actor_count + l);
         }
         if (run->late[l].there) {
             forget_late(run, l);
@@ -600,7 +594,7 @@ static void do_nothing(struct run *run, unsigned actor, enum fault_kind fault)
 
 void run_take_turn(struct run *run, unsigned actor)
 {
-    if (run->sessions->each[actor].state != SESSION_CLOSED) {
+    if ((sessions_open(run->sessions) >> actor & 1) != 0) {
         resume(run, actor);
         return;
     }

@@ -104,7 +104,7 @@ static uint32_t held_slot(const struct walk *walk, unsigned actor)
     }
     const int64_t *message = performer->role->message(&performer->actor);
     uint32_t slot = row_find(rows, TABLE_MESSAGE, message[0]);
-    bool stands = slot != ROW_NONE &&
+    bool stands = slot != ROW_NONE && !world_withholds(&walk->run.world, slot) &&
                   row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH) == message[1 + MESSAGE_EPOCH];
     return stands ? slot : ROW_NONE;
 }
@@ -175,8 +175,7 @@ static void add_claims(const struct walk *walk, struct list *list, enum walk_kin
     uint32_t count = world_visible(&run->world, VISIBLE_MAX, slots);
     list->crowded = list->crowded || count == VISIBLE_MAX;
     for (uint32_t i = 0; i < count; i++) {
-        bool repeated =
-            walk->plan.by_statement && sessions_locked(run->sessions, TABLE_MESSAGE, slots[i]);
+        bool repeated = sessions_locked(run->sessions, TABLE_MESSAGE, slots[i]);
         for (uint32_t before = 0; before < i; before++) {
             repeated = repeated || are_alike(walk, slots[before], slots[i]);
         }
@@ -291,9 +290,7 @@ static void add_lapses(const struct walk *walk, struct list *list)
     }
     for (unsigned a = 0; queue && a < walk->run.actor_count; a++) {
         uint32_t slot = held_slot(walk, a);
-        if (slot != ROW_NONE &&
-            !(walk->plan.by_statement &&
-              sessions_locked(walk->run.sessions, TABLE_MESSAGE, slot)) &&
+        if (slot != ROW_NONE && !sessions_locked(walk->run.sessions, TABLE_MESSAGE, slot) &&
             row_get(&walk->run.world.rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT) >
                 walk->run.world.now) {
             add(list, WALK_LAPSE, a, slot);
@@ -330,7 +327,7 @@ static void add_duplicates(const struct walk *walk, struct list *list)
 {
     const struct rows *rows = &walk->run.world.rows;
     for (uint32_t slot = 0; slot < rows->table[TABLE_MESSAGE].used; slot++) {
-        bool repeated = false;
+        bool repeated = walk->run.world.place[slot] != 0 && world_withholds(&walk->run.world, slot);
         for (uint32_t before = 0; before < slot && !repeated; before++) {
             repeated = same_content(rows, before, slot);
         }
@@ -471,17 +468,10 @@ static void walk_tell(struct walk *walk, unsigned actor)
                    &run->outcome, &run->world.rows);
 }
 
-/* The transaction is over: judges what it committed, or rolls it back. */
-static void walk_judge(struct walk *walk, size_t mark, bool commits)
+/* The changes since `mark` are a commit. */
+static void walk_judge(struct walk *walk, size_t mark)
 {
     struct run *run = &walk->run;
-    if (run->outcome.kind == OUTCOME_REFUSED && run->outcome.refusal == REFUSED_STORE_FULL) {
-        run->result.verdict = RUN_STORE_FULL;
-    }
-    if (run->outcome.kind == OUTCOME_REFUSED || !commits) {
-        run_roll_back(run, mark);
-        return;
-    }
     if (walk->plan.watch == NULL) {
         run_judge_commit(run, mark);
         run_judge_seen(run, true, mark);
@@ -557,10 +547,11 @@ void walk_end(struct walk *walk, unsigned actor, enum walk_kind kind)
     if (kind == WALK_ABORT || (kind == WALK_LOST && unfinished)) {
         run->life->abort(run, actor, kind == WALK_ABORT ? ABORT_SERIALIZATION : ABORT_CONNECTION);
     }
-    if (run->life->execute(run, actor, commits(kind), mark)) {
-        walk_judge(walk, mark, commits(kind));
+    bool committed = life_execute(run, run->life, actor, commits(kind), mark);
+    if (committed) {
+        walk_judge(walk, mark);
     }
-    run->life->close(run, actor, commits(kind), mark);
+    life_close(run, run->life, actor, committed, mark);
     if (kind == WALK_LOST || (kind == WALK_UNSURE && run->outcome.kind != OUTCOME_ABORTED)) {
         run->outcome.kind = OUTCOME_UNKNOWN;
     }
@@ -578,8 +569,7 @@ static void crash(struct walk *walk, unsigned actor)
 {
     struct run *run = &walk->run;
     if (walk_has_open(walk, actor)) {
-        run->life->abort(run, actor, ABORT_CONNECTION);
-        run->life->close(run, actor, false, world_mark(&run->world));
+        life_drop(run, actor);
     }
     uint32_t slot = held_slot(walk, actor);
     bool whole = performer_of(walk, actor)->memory.stage == 0 || walk->plan.watch != NULL;

@@ -13,7 +13,7 @@ static struct sessions *sessions_of(const struct walk *walk)
 
 bool walk_has_open(const struct walk *walk, unsigned actor)
 {
-    return walk->plan.by_statement && sessions_of(walk)->each[actor].state != SESSION_CLOSED;
+    return (sessions_open(sessions_of(walk)) >> actor & 1) != 0;
 }
 
 bool walk_can_operate(const struct walk *walk, unsigned actor)
@@ -213,6 +213,7 @@ static uint64_t mix_session(const struct walk *walk, uint64_t hash, const struct
                              session->statement,
                              session->snapshot,
                              session->looks_from,
+                             session->unchecked,
                              session->bundle.name,
                              session->bundle.count,
                              session->outcome.skipped,

@@ -20,7 +20,8 @@ static bool is_gone(const struct run *run, uint32_t slot)
 static bool is_claimed(const struct run *run, uint32_t slot)
 {
     const struct rows *rows = &run->world.rows;
-    return !is_gone(run, slot) && row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH) > 0 &&
+    return !is_gone(run, slot) && !world_withholds(&run->world, slot) &&
+           row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH) > 0 &&
            row_get(rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT) > run->world.now;
 }
 
@@ -28,7 +29,7 @@ static bool suits(const struct run *run, enum fault_kind kind, uint32_t slot)
 {
     return kind == FAULT_REPLAY ? is_gone(run, slot)
            : kind == FAULT_DUPLICATE
-               ? !is_gone(run, slot)
+               ? !is_gone(run, slot) && !world_withholds(&run->world, slot)
                : is_claimed(run, slot) && !sessions_locked(run->sessions, TABLE_MESSAGE, slot);
 }
 
@@ -283,6 +284,7 @@ enum fault_kind weather_fault(struct run *run, unsigned actor)
     }
     size_t mark = world_mark(&run->world);
     run->amount = 0;
+    CHECK(disturbs[kind] != NULL);
     if (disturbs[kind](run, kind, actor, ordinal)) {
         took(run, actor, ordinal, kind);
         disturbed(run, actor, kind, mark);

@@ -71,6 +71,12 @@ void world_check(const struct world *world);
  * none. */
 uint32_t world_next_message(const struct world *world, int64_t *visible_at);
 
+/* Nobody may ever claim the message as it is, so that no queue hands it out by mistake. */
+static inline bool world_withholds(const struct world *world, uint32_t slot)
+{
+    return row_get(&world->rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT) == INT64_MAX;
+}
+
 /* The messages that may be claimed now, at most `limit`, in the order in which they are due. */
 #define WORLD_VISIBLE_MAX 64
 uint32_t world_visible(const struct world *world, uint32_t limit, uint32_t *slots);

@@ -141,6 +141,22 @@ static bool is_enough(const struct pool *pool, const struct campaign_result *las
             campaign_findings(plan, pool->work, CAMPAIGN_NEW) >= plan->findings_max);
 }
 
+/* False: no memory. */
+static bool note_block(struct campaign_blocks *blocks, uint64_t digest)
+{
+    if (blocks->count == blocks->capacity) {
+        size_t capacity = blocks->capacity == 0 ? 64 : 2 * blocks->capacity;
+        uint64_t *more = realloc(blocks->digests, capacity * sizeof *more);
+        if (more == NULL) {
+            return false;
+        }
+        blocks->digests = more;
+        blocks->capacity = capacity;
+    }
+    blocks->digests[blocks->count++] = digest;
+    return true;
+}
+
 /* Adds what is done and next in order. After the last finding that is wanted nothing is added, so
  * that the results do not depend on who was how far ahead (CW1). */
 static void campaign_work_add_up(struct pool *pool)
@@ -151,6 +167,11 @@ static void campaign_work_add_up(struct pool *pool)
         if (!pool->sealed) {
             size_t scenario = pool->added % pool->plan->scenario_count;
             campaign_result_add(&pool->work->results[scenario], &slot->result);
+            if (pool->work->blocks != NULL &&
+                !note_block(&pool->work->blocks[scenario], slot->result.digest)) {
+                pool->work->out_of_memory = true;
+                pool->stop = true;
+            }
             pool->runs += slot->result.tally.runs;
             for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
                 pool->faults += slot->result.tally.fired[kind];
@@ -343,7 +364,10 @@ static bool pool_make(struct pool *pool, const struct campaign_plan *plan,
     };
     pool->slots = calloc(pool->slot_count, sizeof *pool->slots);
     work->results = calloc(plan->scenario_count, sizeof *work->results);
-    if (pool->slots == NULL || work->results == NULL) {
+    work->blocks = plan->shards > 1 ? calloc(plan->scenario_count, sizeof *work->blocks) : NULL;
+    work->block_lists = work->blocks == NULL ? 0 : plan->scenario_count;
+    if (pool->slots == NULL || work->results == NULL ||
+        (work->blocks == NULL && plan->shards > 1)) {
         free(pool->slots);
         return false;
     }
@@ -376,8 +400,14 @@ bool campaign_work_run(const struct campaign_plan *plan, struct campaign_work *w
 
 void campaign_work_free(struct campaign_work *work)
 {
+    for (size_t i = 0; i < work->block_lists; i++) {
+        free(work->blocks[i].digests);
+    }
+    free(work->blocks);
     free(work->results);
+    work->blocks = NULL;
     work->results = NULL;
+    work->block_lists = 0;
 }
 
 uint64_t campaign_work_digest(const struct campaign_plan *plan, const struct campaign_work *work)

@@ -51,8 +51,16 @@ struct campaign_plan {
     void *peek_context;
 };
 
+/* Digests of blocks, in their order: what a shard hands on, so that shards can be put together. */
+struct campaign_blocks {
+    uint64_t *digests;
+    size_t count, capacity;
+};
+
 /* What a campaign yields. */
 struct campaign_work {
+    struct campaign_blocks *blocks;  /* a scenario each, of a shard of several; NULL: none */
+    size_t block_lists;              /* how many there are */
     struct campaign_result *results; /* a scenario each, in the order of the plan */
     double seconds;
     bool interrupted; /* before its bound */

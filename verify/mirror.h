@@ -1,5 +1,6 @@
 /* A run of the simulation that PostgreSQL follows statement by statement: a life of
- * transactions (sim/life.h) made of lockstep.h. Changes outside sessions (a duplicate, a delayed message) are copied.
+ * transactions (sim/life.h) made of lockstep.h, in life_lockstep.c. Changes outside sessions (a
+ * duplicate, a delayed message) are copied.
  *
  * (MI1) Some runs cannot be followed, and mirror_refuses says why: PostgreSQL always claims the
  *       message that is due first, and cannot be told to lose a commit. */
@@ -17,6 +18,9 @@ struct mirror {
     size_t executed_to; /* end of the last transaction's own changes in the world's log */
     uint64_t runs;
 };
+
+/* A transaction of the run, and PostgreSQL follows it; run->life_context is the mirror. */
+extern const struct life life_lockstep;
 
 /* Why PostgreSQL cannot follow runs of this scenario; NULL: it can. */
 const char *mirror_refuses(const struct scenario *scenario);

@@ -9,12 +9,15 @@
 #include "sim/trace.h"
 #include "verify/counts.h"
 #include "verify/finding.h"
+#include "verify/live.h"
 #include "verify/terminal.h"
 #include "verify/watchdog.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define STEPS_A_PROGRESS 4096
 
 /* ---- as it goes ------------------------------------------------------------------------------ */
 
@@ -364,6 +367,12 @@ static void tell_finding(const struct one_run *one, enum format_kind format)
     bool speaks = !one->json && !one->quiet;
     struct smaller small;
     char name[FINDING_NAME_SIZE];
+    finding_name(name, one->schedule->scenario->name, one->result.breach.clause,
+                 campaign_oracle_name(one->result.oracle));
+    const char *kept = one->kept == NULL ? name : one->kept;
+    if (one->results != NULL && !one->caller_writes_finding) {
+        note_finding(one, kept);
+    }
     if (!keeps && !speaks) {
         return;
     }
@@ -374,18 +383,22 @@ static void tell_finding(const struct one_run *one, enum format_kind format)
         putchar('\n');
     }
     if (keeps) {
-        finding_name(name, one->schedule->scenario->name, one->result.breach.clause,
-                     campaign_oracle_name(one->result.oracle));
-        const char *kept = one->kept == NULL ? name : one->kept;
         keep_finding(one, &small, kept);
-        if (!one->caller_writes_finding) {
-            note_finding(one, kept);
-        }
     }
     free_smaller(&small);
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */
+
+/* A large run takes its time, and says how far it is. */
+static void show_progress(void *context, const struct run_event *event)
+{
+    struct live *live = context;
+    if (event->step % STEPS_A_PROGRESS == 0 && live_is_due(live)) {
+        live_say(live, "%" PRIu32 " steps, %.0f steps/s", event->step,
+                 (double)event->step / live_seconds(live));
+    }
+}
 
 /* A drawn run is recorded into the list, a listed one is replayed from it. */
 static bool run_it(struct one_run *one, struct run *run, int *status)
@@ -427,9 +440,12 @@ bool one_run(struct one_run *one, int *status)
         *status = CLI_UNAVAILABLE;
         return false;
     }
-    run->observer = one->trace || one->until != 0 ? one_run_watch : NULL;
-    run->observer_context = &watcher;
+    struct live live = live_begin();
+    bool traced = one->trace || one->until != 0;
+    run->observer = traced ? one_run_watch : show_progress;
+    run->observer_context = traced ? (void *)&watcher : &live;
     bool ran = run_it(one, run, status);
+    live_end(&live);
     if (ran && one->result.verdict == RUN_BROKEN) {
         tell_finding(one, format);
     }

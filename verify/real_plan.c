@@ -434,7 +434,9 @@ bool real_plan_draw(struct real_plan *plan, const struct real_plan_request *requ
         real_plan_free(plan);
         return false;
     }
-    qsort(plan->faults, plan->plan.count, sizeof *plan->faults, real_plan_compare);
+    if (plan->plan.count > 0) { /* else there is no array */
+        qsort(plan->faults, plan->plan.count, sizeof *plan->faults, real_plan_compare);
+    }
     return true;
 }
 

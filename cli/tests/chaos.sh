@@ -73,7 +73,7 @@ run 0 real legacy-replay --seeds 20 && says_like 'runs break LEG-(6|3), as expec
 
 # ---- bugs that only a fault shows ----
 while read -r scenario bug clause; do
-    run 0 real "$scenario" --no-faults --sabotage "$bug" --seeds 2
+    run 4 real "$scenario" --no-faults --sabotage "$bug" --seeds 2 && complains "a planted bug survived: $bug"
     rm -rf "$scratch/bug"
     run 0 real "$scenario" --sabotage "$bug" --seeds 100 --expect-finding --out "$scratch/bug"
     says_like "$clause"
@@ -103,7 +103,7 @@ alone() { # kind, clause, bug, then lines of the scenario
         printf '%s\n' "$@"
     } >"$scratch/only-$kind.yaml"
     set -- real "$scratch/only-$kind.yaml" --sabotage "$bug"
-    run 0 "$@" --no-faults --seeds 2
+    run 4 "$@" --no-faults --seeds 2 && complains "a planted bug survived: $bug"
     run 0 "$@" --seeds 150 --expect-finding && says_like "breaks  $clause,"
     says_like "^$kind +[1-9]"
 }

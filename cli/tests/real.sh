@@ -66,7 +66,7 @@ left=$(psql "$dsn" -Atc "SELECT rolname FROM pg_roles WHERE rolname LIKE 'assay\
 checks=$((checks + 1))
 [ -z "$left" ] || fail "roles left behind: $left"
 
-# ---- the history is read from the log: by slots that end with whoever made them ----
+# ---- the history is read from the log: by slots that end with their makers ----
 slots() { psql "$dsn" -Atc "SELECT slot_name FROM pg_replication_slots WHERE slot_name LIKE 'assay\_%'"; }
 checks=$((checks + 2)) programs=$(psql "$dsn" -Atc "SELECT setting FROM pg_config WHERE name = 'BINDIR'")
 [ -z "$(slots)" ] || fail "slots left behind: $(slots)"

@@ -104,15 +104,17 @@ run 0 explore tree-3 --json --out searched && valid searched
 
 # A finding that was expected is one all the same; one that was not made breaks nothing.
 run 0 campaign tree-3 --sabotage trust-stale-read --expect-finding --out wanted
-run 1 report wanted && says 'a promise was broken; a finding was expected, and made'
+run 0 report wanted && says 'trust-stale-read breaks ACL-16' && says '(--expect-finding)' && says_not 'every promise held'
+grep -q 'failures="0" errors="0"' wanted/junit.xml || fail "a finding that was asked for is a failure"
+run 0 merge wanted campaign --out wanted-merged && says '(--expect-finding)'
 run 1 campaign tree-3 --seeds 64 --no-gates --expect-finding --out unwanted && valid unwanted
-run 4 report unwanted && says 'a finding was expected, and none was made' && says_not 'was broken'
+run 1 report unwanted && says 'a finding was expected, and none was made' && says_not 'was broken'
 
 # Known findings are told as such.
 sed -n 's/.*"type":"finding".*"scenario":"\([^"]*\)","clause":"\([^"]*\)","oracle":"\([^"]*\)".*/\1 \2 \3/p' \
     four/results.jsonl >known
 run 0 campaign tree-3 --sabotage trust-stale-read --known known --out listed && valid listed
-run 0 report listed && says "but for $(wc -l <known) known findings" && says 'ACL-16 in tree-3, known'
+run 0 report listed && says "$(wc -l <known) known findings: trust-stale-read breaks ACL-" && says 'ACL-16 in tree-3, known'
 grep -q "failures=\"0\" errors=\"0\" skipped=\"$(wc -l <known)\"" listed/junit.xml ||
     fail "known findings are no skipped cases"
 grep -q '{"id":"ACL-16",[^}]*"status":"known"' listed/report.json || fail "a known finding is told as held"
@@ -122,10 +124,10 @@ run 0 run tree-3 --seed 1 --out "it's" && grep -qF "\"command\":\"assay run tree
     fail "the command of a path with a quote is $(head -n 1 "it's/results.jsonl" | cut -c 1-120)"
 
 # ---- report ----
-run 0 report campaign && says 'every promise held (status 0)' && says '0 findings in 1,000 seeds of tree-3:' &&
+run 0 report campaign && says 'every promise held that was put to the test, ' && says '(status 0)' && says '0 findings in 1,000 seeds of tree-3:' &&
     says 'legacy-replay' && says 'broken, as expected'
 run 0 report campaign --json && says '"version":1'
-run 1 report broken && says 'a promise was broken (status 1)' && says 'ACL-16 in tree-3'
+run 1 report broken && says 'a planted bug was caught: trust-stale-read breaks ACL-16 (status 1)' && says 'ACL-16 in tree-3'
 rm campaign/report.html && run 0 report campaign && has campaign report.html
 bad 'has no results.jsonl' report "$scratch"
 bad 'nowhere: no such folder; give one that assay wrote with --out' report nowhere
@@ -170,12 +172,12 @@ done <<'END'
 64|BEGUN~RAN~ENDED 0~ENDED 0~|line 4: no session is open
 64|BEGUN~{"type":"run","runs":1,"fired":{"failover":9223372036854775807}}~ENDED 0~|line 2: "failover" is
 4|BEGUN~|killed half-way
-4|BEGUN~ENDED 0~|incomplete
-4|BEGUN~{"type":"unheard-of"}~ENDED 0~|incomplete
-4|BEGUN~{"type":"scenario","scenario":"tree-3","runs":0}~ENDED 0~|incomplete
-1|BEGUN~RAN~{"type":"finding","kind":"new","clause":"of no table"}~ENDED 0~|a promise was broken
+4|BEGUN~ENDED 0~|nothing ran
+4|BEGUN~{"type":"unheard-of"}~ENDED 0~|nothing ran
+4|BEGUN~{"type":"scenario","scenario":"tree-3","runs":0}~ENDED 0~|nothing ran
+1|BEGUN~RAN~{"type":"finding","kind":"new","clause":"of no table"}~ENDED 0~|a promise was broken: of no table
 END
-run 0 bench seq --max 1000 --out fast && run 4 report fast && says 'it shows no run'
+run 0 bench seq --max 1000 --out fast && run 4 report fast && says 'nothing ran'
 run 0 merge campaign fast --out beside && says 'every promise held'
 
 # ---- shards are one campaign ----
@@ -187,7 +189,7 @@ says_of() { sed -n "s/.*{\"id\":\"$2\",[^}]*\"sim\":\([0-9]*\).*/\1/p" "$1/repor
 run 0 campaign tree-3 --out alone
 [ "$(says_of both ACL-30)" = "$(says_of alone ACL-30)" ] || fail "shards evaluate otherwise than the whole"
 run 0 campaign seq-illegal --seeds 128 --shard 1/2 --out few
-run 4 merge few --out fewer && says 'Gates not met' # what no shard can judge alone
+run 4 merge few --out fewer && says 'gates were not met' # what no shard can judge alone
 run 1 merge both broken --out mixed && has mixed/findings/tree-3-ACL-16-ledger words.txt && valid mixed
 # The same results twice are there once; two findings of one name are both there.
 run 0 merge alone alone --out same && complains 'counted once' && valid same
@@ -228,12 +230,41 @@ says_like '^sweep     NOT SHOWN .*none of protocol activity with commits merged 
 says_like '^LEG-3 .*broken on purpose in legacy-replay' && says_like '^LEG-6 .*broken on purpose in legacy-replay'
 # Another build is another thing.
 cp -r sweep other && sed -i 's/"binary_hash":"[0-9a-f]*"/"binary_hash":"0123"/' other/results.jsonl
-run 0 merge sweep other --out builds && says 'results of different builds are mixed'
+run 4 merge sweep other --out builds && says 'results of different builds are mixed'
 run 4 report builds --sign-off && says_like '^build     NOT SHOWN .*different builds'
 grep -q '^| ACL-9 | 4.1 ' signed/evidence/sign-off.md || fail "the page lacks ACL-9 and its section"
 grep -q '^| E-ACL-4 | ' signed/evidence/sign-off.md || fail "the page lacks E-ACL-4"
 valid signed/evidence
 run 1 sign-off --out failed --only sweep-tree-3 --with broken && says 'ACL-16  FAIL'
+# ---- unit tests on the page: all that name a clause; and one suite that failed is the first thing said ----
+suites() { # folder, a suite that failed
+    mkdir "$1" && echo '{"type":"begin","verb":"tests","command":"ctest"}' >"$1/results.jsonl"
+    for test in "$source"/*/tests/test_*.c; do
+        suite=$(basename "$test" .c)
+        passed=true && [ "$suite" != "$2" ] || passed=false
+        echo "{\"type\":\"suite\",\"suite\":\"$suite\",\"passed\":$passed}"
+    done >>"$1/results.jsonl"
+    status=0 && [ "$2" = none ] || status=1
+    echo "{\"type\":\"end\",\"status\":$status}" >>"$1/results.jsonl"
+}
+suites suites none && run 4 sign-off --out tested --only sweep-tree-3 --with suites
+says 'tests     PASS'
+checks=$((checks + 1))
+awk -F ' \\| ' '/^\| (E-)?[A-Z]+-[0-9]+ \| / {
+        column = /^\| E-/ ? 5 : 4
+        names = gsub(/\(test_[a-z0-9_]*\)/, "", $column)
+        rows++
+        all += names
+        if ($column + 0 != names) { print "of " ($column + 0) " tests " names " are named: " $0; bad++ }
+    }
+    END { exit bad > 0 || rows < 190 || all < 500 }' tested/evidence/sign-off.md >out 2>err ||
+    fail "the page does not name every test"
+suites suites-failed test_ledger && run 1 sign-off --out untested --only sweep-tree-3 --with suites-failed
+says_like '^tests     FAIL .*test_ledger \(1 of ' && says_like '^ACL-6 +FAIL .*test_ledger failed'
+sed -n '/^## Open items/,/^## Evidence/p' untested/evidence/sign-off.md >open
+[ "$(grep -m 1 '^- ' open)" = '- a suite failed: test_ledger' ] || fail 'the failed suite is not the first item'
+[ "$(grep -m 1 '^- \*\*' open)" = "$(grep -m 1 '^- \*\*FAIL\*\* tests: test_ledger' open)" ] ||
+    fail "what failed does not come before what is not shown"
 bad 'no such step' sign-off --out x --only nothing
 bad 'nothing is written over' sign-off --out signed
 bad '--out DIR' sign-off
@@ -265,7 +296,7 @@ pid=$!
 wait_for killed-f/results.jsonl '"type":"finding"'
 kill -KILL $pid
 wait $pid 2>/dev/null
-valid killed-f && run 1 report killed-f && says 'a promise was broken; a run was killed half-way'
+valid killed-f && run 1 report killed-f && says 'a planted bug was caught: trust-stale-read breaks ACL-' && says 'killed half-way'
 for finding in killed-f/findings/*; do has "$finding" schedule.json words.txt trace.txt; done
 run 1 replay "$finding/schedule.json"
 "$assay" sabotage --out killed-s >out 2>err &
@@ -343,7 +374,7 @@ for verb in report merge sign-off; do run 0 $verb --help && says "example: assay
 
 # ---- a live line on a terminal, none in a file ----
 if command -v script >/dev/null; then
-    script -qec "'$assay' campaign tree-7 --time 2s >/dev/null" /dev/null </dev/null >out 2>err
+    script -qec "stty cols 200; '$assay' campaign tree-7 --time 2s >/dev/null" /dev/null </dev/null >out 2>err
     checks=$((checks + 1))
     grep -q 'seeds/s.* broke a promise, .* faults, about .* s left' out || fail "no live line on a terminal"
     script -qec "stty cols 40; '$assay' campaign tree-7 --time 2s >/dev/null" /dev/null </dev/null >out 2>err

@@ -13,6 +13,14 @@ run 4 verify made --json && only_json && says '"differences":0,"is_signed":false
 (cd made && sha256sum --quiet -c SHA256SUMS >"$scratch/out" 2>&1) || fail "sha256sum -c SHA256SUMS"
 grep -q ' steps/sweep-tree-3/results.jsonl$' made/SHA256SUMS || fail "the sums lack a step"
 grep -q ' evidence/results.jsonl$' made/SHA256SUMS || fail "the sums lack the evidence"
+# Each command of the page has the hash of its step, as the sums have it.
+grep '^| `assay sweep tree-3 --seed 1 --depth 2 .*` | seed 1 | 7,177 | [0-9.]* | ended well (status 0) | `' \
+    made/evidence/sign-off.md >out || fail "the page lacks command, seed, runs, time or result of a step"
+grep -q "^$(sed 's/.*| `\([0-9a-f]*\)` |$/\1/' out)  steps/sweep-tree-3/results.jsonl\$" made/SHA256SUMS ||
+    fail "the hash of a step on the page is not that of the sums"
+[ "$(grep -n '^## What a pass does not prove$' made/evidence/sign-off.md | cut -d : -f 1)" -lt \
+    "$(grep -n '^## Signature$' made/evidence/sign-off.md | cut -d : -f 1)" ] ||
+    fail "what a pass does not prove does not stand above the signature"
 # ---- moved, and signed ----
 cp -r made moved
 sed -i 's/^Signed: _*/Signed: A. Person /' moved/evidence/sign-off.md

@@ -299,19 +299,19 @@ def tells(cursor):
     return any(map(is_sentence, cursor.walk_preorder()))
 
 
-def is_plain_number(cursor):
+def is_plain_number(source, cursor):
     """Something that is more or less than another: no pointer, no name of a list, no 0, which a mask
     or a count is compared with to see whether it is any, and not what stands for no row."""
     inner = bare(cursor)
     listed = inner.kind == Kind.DECL_REF_EXPR and inner.referenced is not None and \
         inner.referenced.kind == Kind.ENUM_CONSTANT_DECL
-    text = "".join(token.spelling for token in cursor.get_tokens())
+    text = source.text(*extent(cursor))  # as it is written: the tokens of a macro are another place's
     return cursor.type.get_canonical().kind not in (clang.TypeKind.POINTER, clang.TypeKind.BOOL) and \
         not listed and text not in ("0", "ROW_NONE", "NULL")
 
 
 def weaken_relation(source, cursor, sign, operands, broken):
-    if not all(map(is_plain_number, operands)):
+    if not all(is_plain_number(source, operand) for operand in operands):
         return
     _, start, end = operator_of(source, cursor)
     for after in ONE_SIDED[broken].get(sign, []):

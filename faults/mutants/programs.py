@@ -182,6 +182,8 @@ def failing_suite(sound, spoilt, names):
         test = spoilt.overlay / ("test_" + name)
         if not sound.link(test.name, spoilt.objects, test):
             continue  # it has nothing of what was spoilt
-        if run([test, "-j1"])[1] != 0 and sound.passes(test.name):
+        # the first failure will do, and a case that loops is one
+        suite = [test, "-j1", "--fail-fast"]
+        if run(suite, processor=PROCESSOR // 4)[1] != 0 and sound.passes(test.name):
             return NOTHING._replace(column="suites", stage=test.name)
     return None

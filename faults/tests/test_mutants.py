@@ -12,6 +12,8 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "mutants"))
 try:
+    import engines
+    import others
     import mutate
 except ImportError as missing:
     print("SKIPPED: mutants: %s" % missing)
@@ -34,6 +36,8 @@ void step(int a, int *state)
 """
 
 ORACLE = """#include <stdbool.h>
+#include <stdint.h>
+#define ROW_NONE UINT32_MAX
 enum clause_id { CLAUSE_A, CLAUSE_B };
 struct oracle_verdict {
     bool broken;
@@ -79,6 +83,15 @@ def changes(mutants, *operators):
 
 
 class Mutants(unittest.TestCase):
+    def test_every_file_of_the_model_is_listed_or_left_out(self):
+        self.assertEqual(engines.unlisted(pathlib.Path(__file__).resolve().parents[2]), [],
+                         "FILES or LEFT_OUT of faults/mutants/engines.py")
+
+    def test_every_file_of_the_stores_is_spoilt_or_left_out(self):
+        for target in (others.Store, others.Sql):
+            self.assertEqual(target.unlisted(pathlib.Path(__file__).resolve().parents[2]), ([], []),
+                             "files or left_out of faults/mutants/others.py")
+
     def test_an_engine_is_changed_as_a_tired_engineer_errs(self):
         mutants = made("model/step.c", ENGINE)
         self.assertEqual(changes(mutants, "relation"), {("<", "<=")})
@@ -102,6 +115,13 @@ class Mutants(unittest.TestCase):
             ("a > 0", "true"), ("b > 0", "true"),  # also by what a function returns
             ("b + 1", "(b + 1) + 1"),
         } | {("==", "<="), ("==", ">=")})  # and what is exempt
+
+    def test_no_row_is_less_than_none(self):
+        text = ORACLE.replace("int a, int b)\n{\n    bool", "uint32_t a, uint32_t b)\n{\n    bool").replace(
+            "a == 7", "a == ROW_NONE")
+        line = text[:text.index("a == ROW_NONE")].count("\n") + 1
+        self.assertEqual([m.after for m in made("model/oracle/judge.c", text)
+                          if m.operator == "weaken" and m.line == line], [])
 
     def test_an_edit_keeps_every_other_line_where_it_is(self):
         for path, text in (("model/step.c", ENGINE), ("model/oracle/judge.c", ORACLE)):

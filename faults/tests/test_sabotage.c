@@ -306,7 +306,8 @@ Test(sabotage, every_equivalent_on_the_list_is_an_enumerated_sabotage_and_listed
         struct sabotage one = found(name);
         cr_expect_neq(one.kind, SABOTAGE_NAMED, "%s", name);
         cr_expect_str_neq(one.equivalent, "");
-        cr_expect_gt(strlen(one.equivalent), 10U, "%s", name);
+        cr_expect_gt(strlen(one.equivalent), 10U, "%s: \"%s\" is too short for a reason", name,
+                     one.equivalent);
     }
     for (size_t i = 0; i < sabotage_count(); i++) {
         struct sabotage one;

@@ -6,18 +6,16 @@
 
 bool oracle_digits_read(int64_t value, struct oracle_digits *out)
 {
-    memset(out, 0, sizeof *out);
-    struct oracle_digits digits = *out;
-    int64_t rest = value;
+    uint64_t rest = value < 0 ? UINT64_MAX : (uint64_t)value;
     for (int position = ORACLE_DIGITS; position >= 1; position--) {
-        digits.at[position] = (int)(rest % 10);
+        out->at[position] = (int)(rest % 10);
         rest /= 10;
     }
-    if (value < 0 || rest != 0) {
-        return false;
+    out->at[0] = 0;
+    if (rest != 0) { /* too long, or negative */
+        memset(out, 0, sizeof *out);
     }
-    *out = digits;
-    return true;
+    return rest == 0;
 }
 
 int64_t oracle_digits_spell(const struct oracle_digits *digits, int first, int last)

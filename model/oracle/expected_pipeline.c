@@ -9,6 +9,9 @@
 #define ENTRY_OF   4096
 #define PAYLOAD_OF 4097
 
+#define TIMEOUT_USUAL 60
+#define PASSES_USUAL  3
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* The first item of a list or map that may be missing: a missing one has none. */
@@ -85,7 +88,9 @@ void expected_pipeline_read(const struct document *scenario, struct expected_pip
 {
     uint32_t entries = document_find(scenario, 0, "entries");
     *expected = (struct expected_pipeline){
-        .batches = document_number(scenario, document_find(scenario, 0, "jobs"), 1)};
+        .batches = document_number(scenario, document_find(scenario, 0, "jobs"), 1),
+        .timeout = document_number(scenario, document_find(scenario, 0, "timeout"), TIMEOUT_USUAL),
+        .passes = document_number(scenario, document_find(scenario, 0, "passes"), PASSES_USUAL)};
     for (uint32_t at = first_of(scenario, entries);
          at != DOCUMENT_NONE && expected->entries < EXPECTED_ENTRIES;
          at = document_next(scenario, at)) {

@@ -30,6 +30,8 @@ struct expected_entry {
 /* An entry's node is its place in the file, from 0. */
 struct expected_pipeline {
     int64_t batches;
+    int64_t timeout; /* ticks that a claim lasts */
+    int64_t passes;  /* of the sweep over a request that was stopped, until it is for people */
     int entries;
     struct expected_entry entry[EXPECTED_ENTRIES];
 };

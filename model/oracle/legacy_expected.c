@@ -276,6 +276,12 @@ static void published_leg1(const struct held *held, const struct activity *to, u
     bool right = to->parent == 0 ? is_trigger_of(held, to, content) : content == input_of(held, to);
     that(held, right, CLAUSE_LEG_12, TABLE_MESSAGE, slot,
          "an activity is given other data than are asked for");
+    that(held,
+         row_get(held->rows, TABLE_MESSAGE, slot, MESSAGE_SOURCE) == to->parent &&
+             row_get(held->rows, TABLE_MESSAGE, slot, MESSAGE_DIMENSION) ==
+                 row_get(held->rows, TABLE_LEGACY, to->slot, LEGACY_DIMENSION),
+         CLAUSE_LEG_12, TABLE_MESSAGE, slot,
+         "a message names another parent or dimension than its activity has");
     if (right && to->parent == 0) {
         memory_flag(held->judge, MEMORY_ACTIVITY, to->id, content << INPUT_SHIFT);
     }

@@ -21,6 +21,7 @@
  * What the scenario's text asks for, LEG-12 and more, is in legacy_expected.h. */
 #include "model/oracle/legacy.h"
 #include "model/oracle/legacy_expected.h"
+#include "model/oracle/seen.h"
 
 static bool is_open(struct legacy_cut of)
 {
@@ -240,11 +241,10 @@ static bool has_twin(const struct judge *judge, uint32_t slot)
     int64_t parent = row_get(rows, TABLE_LEGACY, slot, LEGACY_PARENT);
     int64_t node = row_get(rows, TABLE_LEGACY, slot, LEGACY_NODE);
     for (uint32_t other = 0; other < rows->table[TABLE_LEGACY].used; other++) {
-        int64_t past =
-            memory_get(judge, MEMORY_ACTIVITY, row_key(rows, TABLE_LEGACY, other), MEMO_FLAGS);
-        if (other != slot && row_get(rows, TABLE_LEGACY, other, LEGACY_PARENT) == parent &&
+        if (row_get(rows, TABLE_LEGACY, other, LEGACY_PARENT) == parent && other != slot &&
             row_get(rows, TABLE_LEGACY, other, LEGACY_NODE) == node &&
-            (past & PAST_PUBLISHED) != 0) {
+            (memory_get(judge, MEMORY_ACTIVITY, row_key(rows, TABLE_LEGACY, other), MEMO_FLAGS) &
+             PAST_PUBLISHED) != 0) {
             return true;
         }
     }
@@ -419,6 +419,7 @@ const struct monitors monitors_legacy = {.expect = expect,
                                          .commit = commit,
                                          .effect = effect,
                                          .granted = judge_granted,
+                                         .transaction = seen_legacy,
                                          .whole = CLAUSE_LEG_1,
                                          .whole_by = ORACLE_LEGACY,
                                          .settled = settled};

@@ -46,6 +46,8 @@ struct observed {
     uint8_t ended;     /* enum observed_end */
     bool answered;     /* its client was told how it ended */
     bool only_read;    /* it wrote nothing and locked no row */
+    bool taken;        /* refused, since a row with its key was there: 23505 */
+    bool skipped;      /* committed, and left out what had been done before */
     bool is_new;       /* its client was started since its last transaction, and knows of none */
     uint8_t client;    /* whose it was, by the name with which it connects; OBSERVED_NOBODY */
     uint8_t principal; /* enum principal: as whom it connected */

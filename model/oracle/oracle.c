@@ -64,7 +64,7 @@ static const struct {
     [COVER_INBOX_LET_GO] = {CLAUSE_BOX_3, "a claim was let go after too many failures"},
     /* pipeline */
     [COVER_RETRIED] = {CLAUSE_CUT_12, "a phase committed after transient errors"},
-    [COVER_EXHAUSTED] = {CLAUSE_CUT_12, "a phase was given up after too many transient errors"},
+    [COVER_EXHAUSTED] = {CLAUSE_CUT_12, "a phase was stopped after too many transient errors"},
     [COVER_HAND_ON_LET_GO] = {CLAUSE_CUT_12,
                               "a claim was let go after too many failures to hand on"},
     [COVER_MARK_AGAIN] = {CLAUSE_CUT_13, "a MARK that was asked for again found its entry"},
@@ -78,8 +78,10 @@ static const struct {
     [COVER_STATUS_##from##_##to] = {CLAUSE_CUT_25, "the status moved " #from " -> " #to},
     ORACLE_STATUS_MOVES(MOVE)
 #undef MOVE
-        /* seq */
-        [COVER_SEQ_MOVE_1] = {CLAUSE_SEQ_2, "move 1, 0 -> 1"},
+        [COVER_SWEPT] = {CLAUSE_CUT_12, "a sweep asked for a stopped phase again"},
+    [COVER_GIVEN_UP] = {CLAUSE_CUT_12, "a sweep handed a stopped phase to people"},
+    /* seq */
+    [COVER_SEQ_MOVE_1] = {CLAUSE_SEQ_2, "move 1, 0 -> 1"},
     [COVER_SEQ_MOVE_2] = {CLAUSE_SEQ_2, "move 2, 1 -> 2"},
     [COVER_SEQ_MOVE_3] = {CLAUSE_SEQ_2, "move 3, 2 -> 3"},
     [COVER_SEQ_MOVE_4] = {CLAUSE_SEQ_2, "move 4, 2 -> 4"},

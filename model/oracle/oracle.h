@@ -101,7 +101,7 @@ enum oracle_cover {
     COVER_INBOX_LET_GO, /* BOX-3: likewise */
     /* pipeline */
     COVER_RETRIED,         /* CUT-12: a phase committed after transient errors */
-    COVER_EXHAUSTED,       /* CUT-12: one was given up after too many, and logged */
+    COVER_EXHAUSTED,       /* CUT-12: one was stopped after too many, and logged */
     COVER_HAND_ON_LET_GO,  /* CUT-12: a claim was let go after so many failures to hand on */
     COVER_MARK_AGAIN,      /* CUT-13: another request of an entry that is there was acked */
     COVER_CUT_AGAIN,       /* CUT-13: likewise of a change set */
@@ -113,6 +113,8 @@ enum oracle_cover {
 #define MOVE(from, to) COVER_STATUS_##from##_##to, /* CUT-25: told by a row of history */
     ORACLE_STATUS_MOVES(MOVE)
 #undef MOVE
+        COVER_SWEPT, /* CUT-12: a sweep passed, and asked for a phase again */
+    COVER_GIVEN_UP,  /* CUT-12: one had passed as often as it may */
     /* seq */
     COVER_SEQ_MOVE_1,  /* SEQ-2: the moves of the contract as it numbers them; 0>1 */
     COVER_SEQ_MOVE_2,  /* 1>2 */

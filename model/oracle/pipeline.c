@@ -250,11 +250,11 @@ static void judge_sweep(struct commit *commit, const struct subject *row)
     }
     if (why == SWEEP_NO_PARENT || why == SWEEP_NULL) {
         judge_see(&commit->judge, why == SWEEP_NULL ? COVER_HUMAN_NULL : COVER_HUMAN_PARENT);
-    } else if (why == SWEEP_EXHAUSTED) {
-        judge_see(&commit->judge, COVER_EXHAUSTED);
     }
     PHASE(why != SWEEP_FORBIDDEN, 11, "a phase was sent by a principal that may not do it (42501)");
-    if (why != SWEEP_MARKED && why != SWEEP_EXHAUSTED) {
+    if (why == SWEEP_EXHAUSTED || why == SWEEP_AGAIN || why == SWEEP_GIVEN_UP) {
+        pipeline_judge_pass(commit, row);
+    } else if (why != SWEEP_MARKED) {
         pipeline_expect_stop(commit, row);
     }
 }
@@ -303,6 +303,7 @@ static void judge_envelope(struct commit *commit, const struct subject *row)
           "an envelope has no unit block");
     PHASE(brought(commit, TABLE_REVIEW, REVIEW_MANIFEST, row->key, -1, 0) == 1, 6,
           "a manifest came without the decision that binds it");
+    pipeline_expect_envelope(commit, row);
 }
 
 static void judge_unit(struct commit *commit, const struct subject *row)
@@ -313,6 +314,7 @@ static void judge_unit(struct commit *commit, const struct subject *row)
     PHASE(local > 0 && brought(commit, TABLE_UNIT_BLOCK, UNIT_BLOCK_ENVELOPE, envelope,
                                UNIT_BLOCK_LOCAL, local) == 1,
           6, "a unit block has no name of its own within its envelope");
+    pipeline_expect_unit(commit, row);
 }
 
 /* ---- CUT ------------------------------------------------------------------------------------- */
@@ -423,6 +425,7 @@ static void judge_affected(struct commit *commit, const struct subject *row)
     PHASE(name > 0 && brought(commit, TABLE_AFFECTED_ROW, AFFECTED_ROW_SET, set, AFFECTED_ROW_ROW,
                               name) == 1,
           9, "an affected row has no name of its own within its change set");
+    pipeline_expect_affected(commit, row);
 }
 
 /* ---- VERIFY ---------------------------------------------------------------------------------- */
@@ -538,6 +541,8 @@ static void judge_change(struct commit *commit, const struct row_change *change)
             pipeline_judge_ack(commit, change->slot);
         } else if (change->kind == ROW_INSERTED) {
             pipeline_judge_request(commit, change->slot);
+        } else if (change->column == MESSAGE_EPOCH) {
+            pipeline_judge_claim(commit, change->slot);
         }
     } else if (change->kind == ROW_DELETED) {
         TRAIL(false, 21, "a row was deleted");
@@ -625,6 +630,20 @@ static struct oracle_verdict effect(struct oracle *oracle, const struct rows *ro
 
 /* ---- once all has settled -------------------------------------------------------------------- */
 
+/* A phase of it, or of an entry that it needs, is for people, since a sweep has passed as often as it
+ * may (E-CUT-21). */
+static bool is_for_people(const struct commit *all, int64_t entry)
+{
+    const struct rows *rows = all->rows;
+    bool told = pipeline_was_told(all, entry, SWEEP_GIVEN_UP);
+    for (uint32_t slot = 0; slot < rows->table[TABLE_DEPENDENCY].used; slot++) {
+        told = told || (row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_FROM) == entry &&
+                        pipeline_was_told(all, row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_TO),
+                                          SWEEP_GIVEN_UP));
+    }
+    return told;
+}
+
 /* An entry that could go on from the status that is stored, and does not. Those that wait for a
  * blocker that failed wait rightly (E-CUT-20). */
 static bool is_stuck(const struct commit *all, uint32_t slot)
@@ -634,7 +653,8 @@ static bool is_stuck(const struct commit *all, uint32_t slot)
     return row_get(rows, TABLE_ENTRY, slot, ENTRY_KIND) == ENTRY_WORK &&
            (status == STATUS_MARKED || status == STATUS_CUT ||
             (status == STATUS_APPROVED &&
-             blockers_complete(all, row_key(rows, TABLE_ENTRY, slot))));
+             blockers_complete(all, row_key(rows, TABLE_ENTRY, slot)))) &&
+           !is_for_people(all, row_key(rows, TABLE_ENTRY, slot));
 }
 
 static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet)

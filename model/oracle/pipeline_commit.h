@@ -12,6 +12,7 @@
 enum { OF_MARK, OF_CUT, OF_VERIFY, OF_CLAIM };
 enum { MEMO_NODE = 2, MEMO_MADE }; /* its node, plus 1; decisions, and results in the next digit */
 #define MADE_DIGIT 16
+enum { MEMO_STANDS = 2 }; /* of OF_CLAIM: the request stands still (pipeline_sweep.c) */
 
 /* Flags of an entry; the lowest is of its cover points. */
 #define MEMO_TOLD(why) (INT64_C(2) << (why)) /* people were told of a stop for this reason */
@@ -158,8 +159,19 @@ void pipeline_judge_ack(struct commit *commit, uint32_t slot);
 /* One was made: it must be one that the scenario calls for. */
 void pipeline_judge_request(struct commit *commit, uint32_t slot);
 
-/* Why a request that the scenario asks for must be handed to people; SWEEP_MARKED: it must not. */
-enum sweep_reason pipeline_stops(const struct commit *commit, uint32_t slot);
+/* Whether a request that the scenario asks for may be handed to people for this reason. */
+bool pipeline_may_stop(const struct commit *commit, uint32_t slot, enum sweep_reason why);
+
+/* ---- the sweep (pipeline_sweep.c) ------------------------------------------------------------ */
+
+/* A request was claimed: it must not stand still. */
+void pipeline_judge_claim(struct commit *commit, uint32_t slot);
+
+/* A row of the log came: of a stop after too many tries, or of a sweep's pass. */
+void pipeline_judge_pass(struct commit *commit, const struct subject *row);
+
+/* Whether this commit hands the request to people, because the sweep has passed so often. */
+bool pipeline_gives_up(const struct commit *commit, uint32_t message);
 
 /* ---- what must be (pipeline_expected.c) ------------------------------------------------------ *
  * Nothing is asked where no expectation is known. */
@@ -186,11 +198,19 @@ static inline int results_of(const struct commit *commit, int64_t entry)
     return (int)(memory_get(&commit->judge, OF_MARK, entry, MEMO_MADE) / MADE_DIGIT);
 }
 
-/* Whether people were told that the entry's MARK was stopped for this reason. */
+/* Whether people were told that a phase of the entry, its MARK but for the sweep's passes, was stopped
+ * for this reason. */
 bool pipeline_was_told(const struct commit *commit, int64_t entry, enum sweep_reason why);
+
+/* Whether something that this entry of the batch needs may never be there, or never be complete:
+ * people have it. */
+bool pipeline_lacks(const struct commit *commit, int64_t batch, const struct expected_entry *entry);
 
 /* A row came: an entry of kind work, a decision, a change set of a CUT, a verify result, a stop. */
 void pipeline_expect_mark(struct commit *commit, const struct subject *row);
+void pipeline_expect_envelope(struct commit *commit, const struct subject *row);
+void pipeline_expect_unit(struct commit *commit, const struct subject *row);
+void pipeline_expect_affected(struct commit *commit, const struct subject *row);
 void pipeline_expect_review(struct commit *commit, const struct subject *row);
 void pipeline_expect_cut(struct commit *commit, const struct subject *row);
 void pipeline_expect_verify(struct commit *commit, const struct subject *row);

@@ -3,6 +3,7 @@
  *
  * An entry is known by its idempotency key, everything else by the rows that it names: a decision's
  * number is how many the entry had before, and so is a verify result's. */
+#include "model/oracle/mint.h"
 #include "model/oracle/pipeline_commit.h"
 
 #define MADE_REVIEW 1
@@ -83,6 +84,17 @@ bool pipeline_was_told(const struct commit *commit, int64_t entry, enum sweep_re
     return (memory_get(&commit->judge, OF_MARK, entry, JUDGE_MEMO_FLAGS) & MEMO_TOLD(why)) != 0;
 }
 
+bool pipeline_lacks(const struct commit *commit, int64_t batch, const struct expected_entry *entry)
+{
+    bool lacks = false;
+    for (int i = 0; i < entry->needs; i++) {
+        int64_t blocker = expected_pipeline_id(batch, entry->need[i]);
+        lacks = lacks || pipeline_was_told(commit, blocker, SWEEP_GIVEN_UP) ||
+                pipeline_was_told(commit, blocker, SWEEP_NO_PARENT);
+    }
+    return lacks;
+}
+
 void pipeline_expect_stop(struct commit *commit, const struct subject *row)
 {
     if (expected_of(commit) == NULL) {
@@ -92,7 +104,7 @@ void pipeline_expect_stop(struct commit *commit, const struct subject *row)
     int64_t why = of(commit, row, SWEEP_LOG_WHY);
     held(commit, CLAUSE_CUT_14);
     PHASE(request != ROW_NONE, 14, "people were told of a stop, and no request was acked with it");
-    PHASE(request == ROW_NONE || pipeline_stops(commit, request) == why, 14,
+    PHASE(request == ROW_NONE || pipeline_may_stop(commit, request, (enum sweep_reason)why), 14,
           "a request was handed to people without need, or for a wrong reason");
     memory_flag(&commit->judge, OF_MARK, of(commit, row, SWEEP_LOG_ENTRY), MEMO_TOLD(why));
 }
@@ -114,6 +126,45 @@ void pipeline_expect_review(struct commit *commit, const struct subject *row)
     PHASE(brought(commit, TABLE_UNIT_BLOCK, UNIT_BLOCK_ENVELOPE, of(commit, row, REVIEW_MANIFEST),
                   -1, 0) == expected_pipeline_parts(node),
           6, "a manifest has another number of unit blocks than was asked for");
+}
+
+/* A part of a manifest or change set: it is numbered from 1, and its content is its own and that of
+ * what it is of (scenarios/MEANING.md). */
+static bool is_part(const struct commit *commit, const struct subject *row, int64_t entry,
+                    int number, int hash, int64_t whose)
+{
+    int node = node_of(commit, entry);
+    return node < 0 || (of(commit, row, number) <= expected_pipeline_parts(node) &&
+                        of(commit, row, hash) == oracle_mint(row->key, whose));
+}
+
+void pipeline_expect_envelope(struct commit *commit, const struct subject *row)
+{
+    int64_t entry = of(commit, row, ENVELOPE_SCOPE);
+    if (expected_of(commit) != NULL) {
+        PHASE(of(commit, row, ENVELOPE_HASH) == oracle_mint(row->key, entry), 30,
+              "a manifest has other content than was asked for");
+    }
+}
+
+void pipeline_expect_unit(struct commit *commit, const struct subject *row)
+{
+    int64_t entry =
+        cell(commit, TABLE_ENVELOPE, of(commit, row, UNIT_BLOCK_ENVELOPE), ENVELOPE_SCOPE);
+    if (expected_of(commit) != NULL) {
+        PHASE(is_part(commit, row, entry, UNIT_BLOCK_LOCAL, UNIT_BLOCK_HASH, entry), 30,
+              "a unit block has another number or content than was asked for");
+    }
+}
+
+void pipeline_expect_affected(struct commit *commit, const struct subject *row)
+{
+    int64_t set = of(commit, row, AFFECTED_ROW_SET);
+    int64_t entry = cell(commit, TABLE_CHANGE_SET, set, CHANGE_SET_ENTRY);
+    if (expected_of(commit) != NULL) {
+        PHASE(is_part(commit, row, entry, AFFECTED_ROW_ROW, AFFECTED_ROW_HASH, set), 30,
+              "an affected row has another number or content than was asked for");
+    }
 }
 
 /* Whether all that the scenario says it needs is verified complete. */
@@ -194,11 +245,21 @@ static void expect_told(struct commit *all, int64_t id, enum sweep_reason why)
     }
 }
 
+/* People have it, or what it waits for: it ends wherever that was (E-CUT-21). */
+static bool is_for_people(const struct commit *all, int64_t batch, int node)
+{
+    return pipeline_was_told(all, expected_pipeline_id(batch, node), SWEEP_GIVEN_UP) ||
+           pipeline_lacks(all, batch, entry_of(all, node));
+}
+
 static void expect_entry_end(struct commit *all, int64_t batch, int node)
 {
     const struct expected_entry *entry = entry_of(all, node);
     int64_t id = expected_pipeline_id(batch, node);
     uint32_t slot = row_find(all->rows, TABLE_ENTRY, id);
+    if (is_for_people(all, batch, node)) {
+        return;
+    }
     if (entry->stop != SWEEP_MARKED) {
         expect_told(all, id, (enum sweep_reason)entry->stop);
         return;

@@ -41,13 +41,18 @@ static bool is_other_load(const struct commit *commit, uint32_t slot)
            says(commit, slot, MESSAGE_SOURCE, payload_for(commit, slot, 0, true));
 }
 
-enum sweep_reason pipeline_stops(const struct commit *commit, uint32_t slot)
+bool pipeline_may_stop(const struct commit *commit, uint32_t slot, enum sweep_reason why)
 {
     const struct expected_entry *entry = entry_for(commit, slot);
     if (entry == NULL || !says(commit, slot, MESSAGE_KIND, PHASE_MARK)) {
-        return SWEEP_MARKED;
+        return false;
     }
-    return is_other_load(commit, slot) ? SWEEP_OTHER_LOAD : (enum sweep_reason)entry->stop;
+    if (is_other_load(commit, slot)) {
+        return why == SWEEP_OTHER_LOAD;
+    }
+    return why == (enum sweep_reason)entry->stop ||
+           (why == SWEEP_NO_PARENT && entry->stop == SWEEP_MARKED &&
+            pipeline_lacks(commit, asked_for(commit, slot, MESSAGE_JOB), entry));
 }
 
 /* How many rows of a chain there are up to this one, itself included. */
@@ -124,6 +129,8 @@ static bool is_called_for(const struct commit *commit, uint32_t slot,
 void pipeline_judge_request(struct commit *commit, uint32_t slot)
 {
     const struct subject *row = &(struct subject){TABLE_MESSAGE, slot, 0};
+    PHASE(says(commit, slot, MESSAGE_HEAD, 0), 12,
+          "a request came that stands still from the start");
     if (expected_of(commit) == NULL) {
         return;
     }
@@ -136,15 +143,15 @@ void pipeline_judge_request(struct commit *commit, uint32_t slot)
 
 /* ---- whether it was answered ----------------------------------------------------------------- */
 
-/* Stops of this phase of an entry that people were told of. */
-static int notes_for_people(const struct commit *commit, int64_t entry, int64_t phase)
+/* Stops of this request that people were told of. */
+static int notes_for_people(const struct commit *commit, uint32_t request)
 {
+    int64_t id = row_key(commit->rows, TABLE_MESSAGE, request);
     int notes = 0;
     for (uint32_t slot = 0; slot < commit->rows->table[TABLE_SWEEP_LOG].used; slot++) {
         int64_t why = row_get(commit->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_WHY);
-        notes += row_get(commit->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_ENTRY) == entry &&
-                 row_get(commit->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_PHASE) == phase &&
-                 why != SWEEP_MARKED && why != SWEEP_EXHAUSTED;
+        notes += row_get(commit->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_REQUEST) == id &&
+                 why != SWEEP_MARKED && why != SWEEP_EXHAUSTED && why != SWEEP_AGAIN;
     }
     return notes;
 }
@@ -170,6 +177,20 @@ static bool could_verify(const struct commit *commit, int64_t set, int64_t prior
            stored(commit, TABLE_CHANGE_SET, CHANGE_SET_COMPENSATES, set, -1, 0) == 0;
 }
 
+/* A request of this phase of the entry was handed to people, and what follows from it with it. A worker
+ * may have seen it before. */
+static bool people_have(const struct commit *commit, int64_t phase, int64_t entry)
+{
+    for (uint32_t slot = 0; slot < commit->rows->table[TABLE_SWEEP_LOG].used; slot++) {
+        if (row_get(commit->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_WHY) == SWEEP_GIVEN_UP &&
+            row_get(commit->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_ENTRY) == entry &&
+            row_get(commit->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_PHASE) == phase) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The transaction that makes the last thing a CUT waits for asks for the CUT anew, and has not done
  * so yet. */
 static bool is_cut_under_way(const struct commit *commit, int64_t entry, int64_t set,
@@ -177,11 +198,13 @@ static bool is_cut_under_way(const struct commit *commit, int64_t entry, int64_t
 {
     const struct rows *rows = commit->rows;
     bool asks = asked(commit, PHASE_CUT, MESSAGE_GUID, set) > 0 ||
-                asked(commit, PHASE_REVIEW, MESSAGE_GUID, decision) > 0;
-    for (uint32_t slot = 0; slot < rows->table[TABLE_DEPENDENCY].used; slot++) {
-        asks = asks || (row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_FROM) == entry &&
-                        asked(commit, PHASE_VERIFY, MESSAGE_ACTIVITY,
-                              row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_TO)) > 0);
+                asked(commit, PHASE_REVIEW, MESSAGE_GUID, decision) > 0 ||
+                people_have(commit, PHASE_REVIEW, entry);
+    for (uint32_t slot = 0; slot < rows->table[TABLE_DEPENDENCY].used && !asks; slot++) {
+        int64_t blocker = row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_TO);
+        asks = row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_FROM) == entry &&
+               (asked(commit, PHASE_VERIFY, MESSAGE_ACTIVITY, blocker) > 0 ||
+                people_have(commit, PHASE_VERIFY, blocker));
     }
     return asks;
 }
@@ -218,7 +241,7 @@ static void judge_answer(struct commit *commit, uint32_t slot, bool done)
     int64_t entry = asked_for(commit, slot, MESSAGE_ACTIVITY);
     int64_t phase = asked_for(commit, slot, MESSAGE_KIND);
     const struct subject *row = &(struct subject){TABLE_MESSAGE, slot, 0};
-    bool told = notes_for_people(commit, entry, phase) > 0;
+    bool told = notes_for_people(commit, slot) > 0;
     if (phase == PHASE_MARK) {
         held(commit, CLAUSE_CUT_14);
         PHASE(told || cell(commit, TABLE_ENTRY, entry, ENTRY_PAYLOAD) ==
@@ -274,7 +297,7 @@ static bool is_follower(const struct commit *commit, uint32_t slot, const struct
            row_is_there(commit->rows, TABLE_MESSAGE, slot);
 }
 
-/* This commit asks for it, or an earlier one did and the request waits. */
+/* This commit asks for it, or an earlier one did and the request waits or is for people. */
 static bool is_asked(const struct commit *commit, const struct follower *wanted)
 {
     for (size_t i = 0; i < commit->count; i++) {
@@ -288,7 +311,7 @@ static bool is_asked(const struct commit *commit, const struct follower *wanted)
             return true;
         }
     }
-    return false;
+    return people_have(commit, wanted->phase, wanted->entry);
 }
 
 #define IS_ASKED(...) is_asked(commit, &(struct follower){__VA_ARGS__})
@@ -305,6 +328,7 @@ static bool goes_on_after_mark(const struct commit *commit, uint32_t slot,
         int64_t other = expected_pipeline_id(batch, node);
         next = is_there(commit, TABLE_ENTRY, other) ||
                pipeline_was_told(commit, other, (enum sweep_reason)(entry + 1)->stop) ||
+               pipeline_was_told(commit, other, SWEEP_NO_PARENT) ||
                IS_ASKED(PHASE_MARK, other, MESSAGE_SOURCE, payload_for(commit, slot, 1, false), 0);
     }
     if (!done || is_other_load(commit, slot)) {
@@ -375,9 +399,11 @@ static bool is_cut_again(const struct commit *commit, uint32_t slot)
 
 /* ---- one request ----------------------------------------------------------------------------- */
 
-static void expect_answer(struct commit *commit, uint32_t slot, bool done)
+/* Of a phase that is for people nothing follows but the next MARK, whether it came about or not. */
+static void expect_answer(struct commit *commit, uint32_t slot, bool there)
 {
     const struct subject *row = &(struct subject){TABLE_MESSAGE, slot, 0};
+    bool done = there && !pipeline_gives_up(commit, slot);
     if (expected_of(commit) == NULL) {
         return;
     }

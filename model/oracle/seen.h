@@ -20,6 +20,9 @@ seen_monitor seen_pipeline;
  * heartbeats, how late a lease is reclaimed, late results. */
 seen_monitor seen_seq;
 
+/* LEG-3, LEG-12: claims are held until the ack, and what is saved again is counted. */
+seen_monitor seen_legacy;
+
 /* KEY-12, BOX-3: tries. */
 seen_monitor seen_key;
 seen_monitor seen_inbox;
@@ -30,9 +33,6 @@ struct seen_tries {
     enum oracle_cover let_go; /* the claim was let go after so many failures */
     int most;                 /* tries after the first */
     int cell;                 /* where its SEEN_TRIES_CELLS begin in a client's memory */
-    enum row_table log;       /* that alone is written where a message is put back to the time that
-                                 stands; TABLE_COUNT: nothing is */
-    bool turned_away;         /* no connection to be had is a try, too */
 };
 
 #define SEEN_TRIES_CELLS 4

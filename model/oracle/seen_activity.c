@@ -1,8 +1,8 @@
 #include "model/oracle/seen_activity.h"
 
 #define TRIES_MAX 4 /* how often what failed is tried again (ACL-48) */
-#define ROUNDING                                                                                   \
-    2 /* ticks: a worker knows the time of its last transaction's begin, and whole ones */
+/* Ticks: a worker knows the time of its last transaction's begin, and whole ones. */
+#define ROUNDING INT64_C(2)
 
 /* What a commit publishes with a claim on it is its own worker's next message if it acks the one
  * before; else that claim is nobody's, and runs out. */
@@ -113,6 +113,18 @@ static void judge_life(struct judge *judge, const struct doing *doing, const str
     }
 }
 
+/* A message that is put back comes again later (E-ACL-20). */
+static void judge_kept(struct judge *judge, const struct doing *doing, const struct observed *seen,
+                       const int64_t *cells)
+{
+    if (doing->keeps == ROW_NONE || !held(judge->rows, doing, cells)) {
+        return;
+    }
+    int64_t until = row_get(judge->rows, TABLE_MESSAGE, doing->keeps, MESSAGE_VISIBLE_AT);
+    tell(judge, until > seen->began, CLAUSE_ACL_47, cells,
+         "a message was put back, or its claim extended, for no time at all");
+}
+
 /* What committed, and its worker was told so, is not sent again (E-ACL-13): no message comes twice
  * under one claim. */
 static void judge_published(struct judge *judge, const struct doing *doing,
@@ -214,6 +226,7 @@ struct oracle_verdict seen_activity(struct oracle *oracle, const struct rows *ro
         }
         seen_entries(&judge, seen, changes, count, &doing, cells);
         judge_life(&judge, &doing, seen);
+        judge_kept(&judge, &doing, seen, cells);
         judge_published(&judge, &doing, seen, cells);
         remember_claim(&judge, &doing, seen, cells);
     }

@@ -1,12 +1,14 @@
 #include "model/oracle/seen.h"
 
-#define TRIES_MAX 3 /* how often a phase is retried: what "bounded" is here */
+#define TRIES_MAX 3  /* how often a phase is retried: what "bounded" is here */
+#define WAIT_MOST 10 /* ticks that a request is put back for, where a claim is no longer */
 
 /* What is known of a client since it claimed its request. */
 enum {
     CELL_TRIES,   /* transactions of the request's phase, and reads that resolve it, that failed */
     CELL_PENDING, /* phases of which it does not know yet that they did */
     CELL_UNTOLD,  /* phases that committed, of which it was not told */
+    CELL_MARKED,  /* it asks for the MARK of an entry that was there when it claimed the request */
     CELL_COUNT,
     CELL_HANDS_ON = CELL_COUNT /* of `hands_on` */
 };
@@ -16,7 +18,6 @@ _Static_assert(CELL_HANDS_ON + SEEN_TRIES_CELLS <= SEEN_CELLS, "a client has roo
 static const struct seen_tries hands_on = {.clause = CLAUSE_CUT_12,
                                            .let_go = COVER_HAND_ON_LET_GO,
                                            .most = TRIES_MAX,
-                                           .log = TABLE_SWEEP_LOG,
                                            .cell = CELL_HANDS_ON};
 
 struct transaction {
@@ -155,31 +156,30 @@ static void judge_grants(struct transaction *of, const struct row_change *change
  * advisory lock, and leaves them as they were has a right that nobody gave it (CUT-24). */
 static void judge_idle_lock(struct transaction *of)
 {
-    tell(of, of->count > 0 || of->seen->only_read || of->seen->lock_count > 0, CLAUSE_CUT_24,
-         TABLE_COUNT, ROW_NONE, "a principal locked rows and wrote none");
+    tell(of, of->count > 0 || of->seen->only_read || of->seen->skipped || of->seen->lock_count > 0,
+         CLAUSE_CUT_24, TABLE_COUNT, ROW_NONE, "a principal locked rows and wrote none");
 }
 
 /* ---- putting back ---------------------------------------------------------------------------- */
 
-/* Whether the log has that this request's phase was exhausted. */
-static bool is_logged(const struct rows *rows, uint32_t message)
+/* Whether a row of the log came that says so of this request. */
+static bool is_logged(const struct transaction *of, int64_t request, enum sweep_reason why)
 {
-    for (uint32_t log = 0; log < rows->table[TABLE_SWEEP_LOG].used; log++) {
-        if (row_get(rows, TABLE_SWEEP_LOG, log, SWEEP_LOG_WHY) == SWEEP_EXHAUSTED &&
-            row_get(rows, TABLE_SWEEP_LOG, log, SWEEP_LOG_ENTRY) ==
-                row_get(rows, TABLE_MESSAGE, message, MESSAGE_ACTIVITY) &&
-            row_get(rows, TABLE_SWEEP_LOG, log, SWEEP_LOG_PHASE) ==
-                row_get(rows, TABLE_MESSAGE, message, MESSAGE_KIND)) {
-            return true;
-        }
+    bool logged = false;
+    for (size_t i = 0; !logged && i < of->count; i++) {
+        const struct row_change *change = &of->changes[i];
+        logged =
+            change->table == TABLE_SWEEP_LOG && change->kind == ROW_INSERTED &&
+            row_get(of->judge.rows, TABLE_SWEEP_LOG, change->slot, SWEEP_LOG_WHY) == why &&
+            row_get(of->judge.rows, TABLE_SWEEP_LOG, change->slot, SWEEP_LOG_REQUEST) == request;
     }
-    return false;
+    return logged;
 }
 
-/* A worker that gives a request back before its claim is over has exhausted its tries, and the
- * sweep owns the request (E-CUT-16). A claim changes the time of a request, too. */
+/* When a request may be claimed is changed by a claim, by a stop and by a pass of the sweep (PI4). */
 static void judge_put_back(struct transaction *of, const struct row_change *change)
 {
+    int64_t request = row_key(of->judge.rows, (enum row_table)change->table, change->slot);
     bool back = change->table == TABLE_MESSAGE && change->kind == ROW_UPDATED &&
                 change->column == MESSAGE_VISIBLE_AT;
     for (size_t i = 0; back && i < of->count; i++) {
@@ -188,9 +188,28 @@ static void judge_put_back(struct transaction *of, const struct row_change *chan
                (other->kind == ROW_UPDATED && other->column != MESSAGE_EPOCH);
     }
     if (back) {
-        tell(of, is_logged(of->judge.rows, change->slot), CLAUSE_CUT_12, TABLE_MESSAGE,
-             change->slot, "a request was put back, and the sweep log does not say so");
+        tell(of, is_logged(of, request, SWEEP_EXHAUSTED) || is_logged(of, request, SWEEP_AGAIN),
+             CLAUSE_CUT_12, TABLE_MESSAGE, change->slot,
+             "a request was put back, and the sweep log does not say so");
     }
+}
+
+/* A pass of the sweep asks for a phase again: later, and no later than a claim would let it. The time
+ * is known of clients alone (OB1). */
+static void judge_wait(struct transaction *of, const struct row_change *change)
+{
+    const struct expectation *expected = of->judge.oracle->expected;
+    const struct rows *rows = of->judge.rows;
+    if (change->table != TABLE_SWEEP_LOG || change->kind != ROW_INSERTED ||
+        row_get(rows, TABLE_SWEEP_LOG, change->slot, SWEEP_LOG_WHY) != SWEEP_AGAIN ||
+        expected == NULL || of->seen->client == OBSERVED_NOBODY) {
+        return;
+    }
+    int64_t claim = expected->of.pipeline.timeout, most = claim > WAIT_MOST ? claim : WAIT_MOST;
+    int64_t request = row_get(rows, TABLE_SWEEP_LOG, change->slot, SWEEP_LOG_REQUEST);
+    int64_t wait = judge_column(rows, TABLE_MESSAGE, request, MESSAGE_VISIBLE_AT) - of->seen->began;
+    tell(of, wait > 0 && wait <= most, CLAUSE_CUT_12, TABLE_SWEEP_LOG, change->slot,
+         "a sweep asks for a phase at once, or later than a claim lasts");
 }
 
 /* ---- tries ----------------------------------------------------------------------------------- */
@@ -221,18 +240,17 @@ static void judge_tries(struct transaction *of, const struct row_change *change,
     } else if (table == TABLE_SWEEP_LOG &&
                row_get(rows, table, slot, SWEEP_LOG_WHY) == SWEEP_EXHAUSTED) {
         tell(of, tries > TRIES_MAX, CLAUSE_CUT_12, table, slot,
-             "a phase was given up as exhausted and was not tried as often as allowed");
+             "a phase was stopped as exhausted and was not tried as often as allowed");
     }
 }
 
-/* Phases, and the reads that resolve them, are sent as a principal; nothing else is (CUT-11). No
- * connection to be had is no try (E-CUT-15). That a phase of which no answer came has failed is
- * known, and counted, when a read says so (E-CUT-16); which its client may hear a transaction
- * later. */
+/* Phases, and the reads that resolve them, are sent as a principal; nothing else is (CUT-11). That a
+ * phase of which no answer came has failed is known, and counted, when a read says so (E-CUT-16);
+ * which its client may hear a transaction later. */
 static void count_try(struct transaction *of, int64_t *cells)
 {
     const struct observed *seen = of->seen;
-    if (seen->principal == PRINCIPAL_NONE || seen->ended == OBSERVED_TURNED_AWAY) {
+    if (seen->principal == PRINCIPAL_NONE) {
         return;
     }
     if (!seen->answered && !seen->only_read) {
@@ -251,14 +269,36 @@ static void count_try(struct transaction *of, int64_t *cells)
     }
 }
 
+/* MARK reads before it writes: whose entry was there before the request was claimed, and still is,
+ * does not run into its key (CUT-5). */
+static void judge_look(struct transaction *of, const int64_t *cells)
+{
+    if (cells[CELL_MARKED] == 0 || of->seen->principal == PRINCIPAL_NONE ||
+        row_find(of->judge.rows, TABLE_ENTRY, cells[CELL_MARKED]) == ROW_NONE) {
+        return;
+    }
+    tell(of, !of->seen->taken, CLAUSE_CUT_5, TABLE_ENTRY,
+         row_find(of->judge.rows, TABLE_ENTRY, cells[CELL_MARKED]),
+         "a MARK wrote before it looked: its entry was there");
+}
+
+static void remember_marked(const struct rows *rows, uint32_t message, int64_t *cells)
+{
+    int64_t entry = row_get(rows, TABLE_MESSAGE, message, MESSAGE_ACTIVITY);
+    bool marks = row_get(rows, TABLE_MESSAGE, message, MESSAGE_KIND) == PHASE_MARK;
+    cells[CELL_MARKED] = marks && row_find(rows, TABLE_ENTRY, entry) != ROW_NONE ? entry : 0;
+}
+
 /* It claims a request: what it knew was of another. */
-static void forget_if_claimed(const struct row_change *change, int64_t *cells)
+static void forget_if_claimed(const struct rows *rows, const struct row_change *change,
+                              int64_t *cells)
 {
     if (change->table == TABLE_MESSAGE && change->kind == ROW_UPDATED &&
         change->column == MESSAGE_EPOCH) {
         for (int i = 0; i < CELL_COUNT; i++) {
             cells[i] = 0;
         }
+        remember_marked(rows, change->slot, cells);
     }
 }
 
@@ -279,9 +319,10 @@ struct oracle_verdict seen_pipeline(struct oracle *oracle, const struct rows *ro
             judge_grants(&of, &changes[i]);
         }
         judge_put_back(&of, &changes[i]);
+        judge_wait(&of, &changes[i]);
         if (cells != NULL) {
             judge_tries(&of, &changes[i], cells);
-            forget_if_claimed(&changes[i], cells);
+            forget_if_claimed(rows, &changes[i], cells);
         }
     }
     if (committed && seen->principal != PRINCIPAL_NONE &&
@@ -293,6 +334,7 @@ struct oracle_verdict seen_pipeline(struct oracle *oracle, const struct rows *ro
     }
     if (cells != NULL) {
         count_try(&of, cells);
+        judge_look(&of, cells);
         seen_tries(&of.judge, seen, changes, committed ? count : 0, &hands_on, cells);
     }
     return of.judge.verdict;

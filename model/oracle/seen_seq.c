@@ -1,8 +1,10 @@
 #include "model/oracle/seen.h"
 
 /* The states and cells of a run, as seq_monitors.c reads them. */
-#define IN_FLIGHT 2
-#define CANCELLED 6
+#define DISPATCHED 1
+#define IN_FLIGHT  2
+#define CANCELLED  6
+#define CANCEL_MAX 12 /* likewise, of a canceller, six times */
 #define VAIN_MAX                                                                                   \
     8 /* transactions of a reclaimer that reclaim nothing: a look and a try, four times */
 
@@ -19,7 +21,13 @@ enum {
     CELL_UNTOLD,   /* it was not told of the lease that it took last */
     CELL_OVER,     /* it was told that Stage1 has failed */
     CELL_OWNER,    /* as whom it took the lease of CELL_RUN */
+    CELL_ATTEMPT,  /* ... and which run of it that was */
+    CELL_VAIN,     /* transactions that changed nothing while a seq was to be cancelled, in a row */
+    CELL_UNSURE,   /* it does not know yet how a transaction ended of which no answer came */
+    CELL_LOOKS,    /* reads in a row that told it nothing new of the run that it holds */
+    CELL_COUNT
 };
+_Static_assert(CELL_COUNT <= SEEN_CELLS, "a client has room for what is known of it");
 
 static int64_t cell(const struct rows *rows, uint32_t slot, int column)
 {
@@ -93,6 +101,46 @@ static void judge_attention(struct judge *judge, const struct observed *seen, co
     }
 }
 
+/* It holds a run whose lease it was told of. */
+static bool holds_run(const struct rows *rows, const int64_t *cells)
+{
+    uint32_t slot = row_find(rows, TABLE_SEQ, cells[CELL_RUN]);
+    return cells[CELL_OWNER] != 0 && cells[CELL_UNTOLD] == 0 && slot != ROW_NONE &&
+           cell(rows, slot, SEQ_STATE) == IN_FLIGHT &&
+           cell(rows, slot, SEQ_OWNER) == cells[CELL_OWNER] &&
+           cell(rows, slot, SEQ_ATTEMPTS) == cells[CELL_ATTEMPT] &&
+           row_get(rows, TABLE_STAGE, 0, STAGE_SEQ) == 0;
+}
+
+/* The active worker keeps its lease (SEQ-9): it goes on with the run that it holds, and does not look
+ * for another, nor take one, until that has ended. A read tells it what it was not told; a second one
+ * may be of its own run, too, and does no harm. */
+static void judge_going_on(struct judge *judge, const struct observed *seen, bool takes,
+                           int64_t *cells)
+{
+    if (seen->ended != OBSERVED_COMMITTED) {
+        return;
+    }
+    bool looks = seen->only_read || takes;
+    bool held = cells[CELL_RUN] != 0 && holds_run(judge->rows, cells);
+    cells[CELL_LOOKS] = looks && held && cells[CELL_UNSURE] == 0 ? cells[CELL_LOOKS] + 1 : 0;
+    if (!looks || cells[CELL_UNSURE] != 0 || cells[CELL_RUN] == 0) {
+        return;
+    }
+    judge_that(judge, !held || (!takes && cells[CELL_LOOKS] < 2), ORACLE_STORE, CLAUSE_SEQ_9,
+               TABLE_SEQ, row_find(judge->rows, TABLE_SEQ, cells[CELL_RUN]),
+               "a worker let go of a run that it could go on with, and looked for another");
+}
+
+static void remember_answer(const struct observed *seen, int64_t *cells)
+{
+    if (!seen->answered) {
+        cells[CELL_UNSURE] = 1;
+    } else if (seen->ended == OBSERVED_COMMITTED) {
+        cells[CELL_UNSURE] = 0;
+    }
+}
+
 /* A heartbeat that fails was sent; so was one that finds the clock behind the last one (SEQ-19). */
 static void remember_beat(const struct judge *judge, const struct observed *seen, bool beat,
                           int64_t *cells)
@@ -128,6 +176,39 @@ static void remember_round(const struct judge *judge, const struct observed *see
     } else if (seen->ended == OBSERVED_COMMITTED) {
         cells[CELL_FOR_NONE] = 0;
     }
+}
+
+/* ---- cancelling ------------------------------------------------------------------------------- */
+
+/* Some seq is to be cancelled, and can be now: it is not under way, or was not asked to end yet, or its
+ * grace period is over. */
+static bool has_unwanted(const struct rows *rows, int64_t now)
+{
+    for (uint32_t slot = 0; slot < rows->table[TABLE_SEQ].used; slot++) {
+        int64_t state = cell(rows, slot, SEQ_STATE), asked = cell(rows, slot, SEQ_CANCEL_AT);
+        bool over = asked == 0 || asked + row_get(rows, TABLE_STAGE, 0, STAGE_GRACE) <= now;
+        if (cell(rows, slot, SEQ_UNWANTED) != 0 &&
+            (state == DISPATCHED || (state == IN_FLIGHT && over))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Who never took a lease, has none to reclaim, and looks and tries in vain all the same, is there to
+ * cancel: a seq is not passed over for six rounds of a look and a try (SEQ-15, E-SEQ-17). */
+static void judge_unwanted(struct judge *judge, const struct observed *seen, size_t count,
+                           int64_t *cells)
+{
+    bool vain = seen->ended == OBSERVED_COMMITTED && count == 0 && cells[CELL_RUN] == 0;
+    if (!vain || row_get(judge->rows, TABLE_STAGE, 0, STAGE_SEQ) != 0 ||
+        !has_unwanted(judge->rows, seen->began) || has_expired(judge->rows, seen->began)) {
+        cells[CELL_VAIN] = 0;
+        return;
+    }
+    cells[CELL_VAIN] += seen->answered;
+    judge_that(judge, cells[CELL_VAIN] <= CANCEL_MAX, ORACLE_STORE, CLAUSE_SEQ_15, TABLE_STAGE, 0,
+               "a seq that is to be cancelled was passed over for more than six rounds");
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -336,6 +417,7 @@ static void judge_seq(struct judge *judge, const struct observed *seen, const st
         doing->takes = true;
         cells[CELL_RUN] = key;
         cells[CELL_OWNER] = cell(judge->rows, of->slot, SEQ_OWNER);
+        cells[CELL_ATTEMPT] = cell(judge->rows, of->slot, SEQ_ATTEMPTS);
         cells[CELL_BEATS] = 0;
     } else if (of->beat && key == cells[CELL_RUN]) {
         doing->beats = true;
@@ -355,6 +437,20 @@ static bool is_first(const struct row_change *changes, size_t at)
     return first;
 }
 
+/* The transaction takes the lease of another seq than this one. */
+static bool takes_another(const struct rows *rows, const struct observed *seen,
+                          const struct row_change *changes, size_t count, int64_t run)
+{
+    bool takes = false;
+    for (size_t i = 0; seen->ended == OBSERVED_COMMITTED && i < count; i++) {
+        takes = takes || (changes[i].table == TABLE_SEQ && changes[i].kind == ROW_UPDATED &&
+                          changes[i].column == SEQ_STATE &&
+                          cell(rows, changes[i].slot, SEQ_STATE) == IN_FLIGHT &&
+                          row_key(rows, TABLE_SEQ, changes[i].slot) != run);
+    }
+    return takes;
+}
+
 struct oracle_verdict seen_seq(struct oracle *oracle, const struct rows *rows,
                                const struct observed *seen, const struct row_change *changes,
                                size_t count)
@@ -371,6 +467,7 @@ struct oracle_verdict seen_seq(struct oracle *oracle, const struct rows *rows,
         return judge.verdict;
     }
     judge_attention(&judge, seen, cells);
+    judge_going_on(&judge, seen, takes_another(rows, seen, changes, count, cells[CELL_RUN]), cells);
     for (size_t i = 0; seen->ended == OBSERVED_COMMITTED && i < count; i++) {
         if (is_first(changes, i)) {
             struct seq_change of = change_of(rows, changes, count, changes[i].slot);
@@ -384,9 +481,11 @@ struct oracle_verdict seen_seq(struct oracle *oracle, const struct rows *rows,
         remember_beat(&judge, seen, doing.beats, cells);
     }
     remember_round(&judge, seen, doing.changes, cells);
+    judge_unwanted(&judge, seen, count, cells);
     if (seen->ended == OBSERVED_COMMITTED) {
         judge_counted(&judge, seen, count, cells);
     }
+    remember_answer(seen, cells);
     judge_over(&judge, seen, changes, count, cells);
     judge_knowledge(&judge, seen, changes, count, cells);
     return judge.verdict;

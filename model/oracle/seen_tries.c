@@ -10,8 +10,7 @@ enum {
     CELL_EPOCH,    /* of that claim */
     CELL_FAILURES, /* its transactions that failed since it made a step forward */
     CELL_DOUBT,    /* it was refused last, and may have let go for that; or what it did changed
-                      nothing but the rule's log, and may be what puts a message back to the time
-                      that stands */
+                      nothing, and may be what puts a message back to the time that stands */
     CELL_COUNT
 };
 _Static_assert(CELL_COUNT == SEEN_TRIES_CELLS, "seen.h says how many there are");
@@ -81,27 +80,14 @@ static void remember_claim(const struct rows *rows, const struct doing *doing, b
     }
 }
 
-static bool changes_only(enum row_table log, const struct row_change *changes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (changes[i].table != log) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* To find out where things stand is no step forward. */
-static void remember_end(const struct observed *seen, const struct row_change *changes,
-                         size_t count, const struct seen_tries *rule, int64_t *cells)
+static void remember_end(const struct observed *seen, size_t count, int64_t *cells)
 {
-    bool away = seen->ended == OBSERVED_TURNED_AWAY;
     if (observed_failed(seen)) {
-        cells[CELL_FAILURES] += !away || rule->turned_away;
+        cells[CELL_FAILURES]++;
     } else if (!seen->only_read) {
         cells[CELL_FAILURES] = 0;
-        cells[CELL_DOUBT] =
-            seen->ended == OBSERVED_REFUSED || changes_only(rule->log, changes, count);
+        cells[CELL_DOUBT] = seen->ended == OBSERVED_REFUSED || count == 0;
     }
 }
 
@@ -119,7 +105,7 @@ void seen_tries(struct judge *judge, const struct observed *seen, const struct r
         judge_tries(judge, rule, &doing, cells);
         remember_claim(judge->rows, &doing, seen->answered, cells);
     }
-    remember_end(seen, changes, count, rule, cells);
+    remember_end(seen, count, cells);
 }
 
 static struct oracle_verdict of_claims(struct oracle *oracle, const struct rows *rows,
@@ -140,11 +126,8 @@ struct oracle_verdict seen_key(struct oracle *oracle, const struct rows *rows,
                                const struct observed *seen, const struct row_change *changes,
                                size_t count)
 {
-    static const struct seen_tries rule = {.clause = CLAUSE_KEY_12,
-                                           .let_go = COVER_KEY_LET_GO,
-                                           .most = TRIES_MAX,
-                                           .log = TABLE_COUNT,
-                                           .turned_away = true};
+    static const struct seen_tries rule = {
+        .clause = CLAUSE_KEY_12, .let_go = COVER_KEY_LET_GO, .most = TRIES_MAX};
     return of_claims(oracle, rows, seen, changes, count, &rule);
 }
 
@@ -152,10 +135,7 @@ struct oracle_verdict seen_inbox(struct oracle *oracle, const struct rows *rows,
                                  const struct observed *seen, const struct row_change *changes,
                                  size_t count)
 {
-    static const struct seen_tries rule = {.clause = CLAUSE_BOX_3,
-                                           .let_go = COVER_INBOX_LET_GO,
-                                           .most = TRIES_MAX,
-                                           .log = TABLE_COUNT,
-                                           .turned_away = true};
+    static const struct seen_tries rule = {
+        .clause = CLAUSE_BOX_3, .let_go = COVER_INBOX_LET_GO, .most = TRIES_MAX};
     return of_claims(oracle, rows, seen, changes, count, &rule);
 }

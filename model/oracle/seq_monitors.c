@@ -46,7 +46,13 @@ struct telling {
     struct judge judge;
     const struct row_change *changes;
     size_t count;
+    uint64_t touched; /* a bit for each row that was changed, which other rows may share */
 };
+
+static uint64_t bit_of(unsigned table, uint32_t slot)
+{
+    return UINT64_C(1) << ((7 * table + slot) & 63);
+}
 
 static int64_t after(const struct telling *told, enum row_table table, uint32_t slot, int column)
 {
@@ -68,6 +74,9 @@ static bool has(const struct telling *told, enum row_table table, uint32_t slot,
 /* What the cell held when the transaction began; 0 of a row that it made. */
 static int64_t before(const struct telling *told, enum row_table table, uint32_t slot, int column)
 {
+    if ((told->touched & bit_of(table, slot)) == 0) {
+        return after(told, table, slot, column);
+    }
     if (has(told, table, slot, ROW_INSERTED)) {
         return 0;
     }
@@ -463,7 +472,8 @@ static void see_step(struct telling *told, uint32_t slot, const struct oracle_se
     if (reclaims && found->attempt < RUNS_MAX) {
         memory_flag(&told->judge, MEMORY_SEQS, id, (int64_t)FLAG_RECLAIMED << found->attempt);
     }
-    if (fails && (policy.retryable >> class & 1) != 0 && found->attempt >= policy.budget) {
+    if (fails && class < ORACLE_SEQ_CLASSES && (policy.retryable >> class & 1) != 0 &&
+        found->attempt >= policy.budget) {
         judge_see(&told->judge, COVER_SEQ_EXHAUSTED);
     }
 }
@@ -737,11 +747,26 @@ static void judge_stripe(struct telling *told, uint32_t slot, bool wrote)
     }
 }
 
+/* A stripe of the counters has counted nothing when it comes. */
+static void judge_new_stripe(struct telling *told, uint32_t slot)
+{
+    bool empty = true;
+    for (int column = 0; column < SEQ_TALLY_COLUMNS; column++) {
+        empty = empty && after(told, TABLE_SEQ_TALLY, slot, column) == 0;
+    }
+    if (!empty) {
+        tally_breach(told, CLAUSE_SEQ_16, slot, "a stripe of the counters did not begin at 0");
+    }
+}
+
 /* Each stripe that the commit wrote, once. */
 static void judge_refusals(struct telling *told, bool wrote)
 {
     for (size_t i = 0; i < told->count; i++) {
         const struct row_change *change = &told->changes[i];
+        if (change->table == TABLE_SEQ_TALLY && change->kind == ROW_INSERTED) {
+            judge_new_stripe(told, change->slot);
+        }
         bool seen = change->table != TABLE_SEQ_TALLY || change->kind != ROW_UPDATED;
         for (size_t j = 0; j < i && !seen; j++) {
             seen =
@@ -874,6 +899,9 @@ static void judge_stage(struct telling *told)
     if (made) {
         judge_policy(told);
     }
+    if (made && policy_cell(told, STAGE_SEQ) != 0) {
+        latch_breach(told, CLAUSE_SEQ_3, "Stage1 was opened as if an illegal move had failed it");
+    }
     for (int column = 0; column < STAGE_COLUMNS && !made; column++) {
         bool differs = changed(told, TABLE_STAGE, 0, column);
         latched = latched || (differs && column >= STAGE_SEQ);
@@ -901,6 +929,9 @@ static struct telling begin(struct oracle *oracle, const struct rows *rows,
                             const struct row_change *changes, size_t count)
 {
     struct telling told = {.changes = changes, .count = count};
+    for (size_t i = 0; i < count; i++) {
+        told.touched |= bit_of(changes[i].table, changes[i].slot);
+    }
     judge_begin(&told.judge, oracle, rows);
     judge_remember(&told.judge, MEMORY_SEQS, CELL_DECISIONS + DECISION_CELLS, mask_of(rows));
     return told;

@@ -796,14 +796,14 @@ Test(engine, the_bundles_name_their_rows_weights_and_ceilings)
     SAYS(&bundle, PRIMITIVE_RECORD_COMPLETION, identity_mint(JOB, GUID), JOB, GUID);
     worker.state = ACTIVITY_WORKER_ACK;
     activity_worker_next(&worker, &rules, &bundle);
-    SAYS(&bundle, PRIMITIVE_ACK, 900, 3);
+    SAYS(&bundle, PRIMITIVE_ACK, 900, 3, CONTENT);
     worker.state = ACTIVITY_WORKER_PUT_BACK;
     activity_worker_next(&worker, &rules, &bundle);
     SAYS(&bundle, PRIMITIVE_PUT_BACK, 900, 3, 7);
     worker.state = ACTIVITY_WORKER_ESCALATE;
     worker.reason = ESCALATED_ATTEMPTS_CEILING;
     activity_worker_next(&worker, &rules, &bundle);
-    SAYS(&bundle, PRIMITIVE_ACK, 900, 3);
+    SAYS(&bundle, PRIMITIVE_ACK, 900, 3, CONTENT);
     SAYS(&bundle, PRIMITIVE_REQUIRE_STUCK, GUID, 100000000, 99999999, 99999998);
     SAYS(&bundle, PRIMITIVE_ESCALATE_JOB, JOB);
     SAYS(&bundle, PRIMITIVE_RECORD_ESCALATION, identity_mint(900, IDENTITY_ESCALATION), JOB, 900,

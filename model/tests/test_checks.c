@@ -206,8 +206,8 @@ static const char *const of_bundle_claims[] = {
 static void make_bundle(struct bundle *bundle)
 {
     bundle_begin(bundle, BUNDLE_ACK);
-    BUNDLE_CALL(bundle, PRIMITIVE_ACK, CALL_REQUIRE, 0, 1, 1);
-    BUNDLE_CALL(bundle, PRIMITIVE_ACK, CALL_UNLESS_DONE, 0, 2, 1);
+    BUNDLE_CALL(bundle, PRIMITIVE_ACK, CALL_REQUIRE, 0, 1, 1, 0);
+    BUNDLE_CALL(bundle, PRIMITIVE_ACK, CALL_UNLESS_DONE, 0, 2, 1, 0);
 }
 
 static void check_bundle(int which)
@@ -363,7 +363,7 @@ static void check_trespass(int which)
 }
 
 static const char *const pipeline_claims[] = {
-    "worker->state <= PIPELINE_PUT_BACK",
+    "worker->state <= PIPELINE_STOP",
     "worker->state == PIPELINE_IDLE ? worker->message[0] == 0 : is_sound(worker, rules)",
     "worker->state == PIPELINE_IDLE ? worker->message[0] == 0 : is_sound(worker, rules)",
     "worker->state == PIPELINE_IDLE ? worker->message[0] == 0 : is_sound(worker, rules)",
@@ -379,7 +379,7 @@ static void check_pipeline(int which)
     worker.message[1 + MESSAGE_KIND] = PHASE_MARK;
     worker.message[1 + MESSAGE_PENDINGS] = STATUS_NONE;
     switch (which) {
-    case 0: worker.state = PIPELINE_PUT_BACK + 1; break;
+    case 0: worker.state = PIPELINE_STOP + 1; break;
     case 1: worker.state = PIPELINE_IDLE; break;
     case 2: worker.message[1 + MESSAGE_NODE] = 1; break;
     case 3: worker.message[1 + MESSAGE_PENDINGS] = STATUS_CUT; break;

@@ -777,9 +777,57 @@ static void guid_born_full_escalated(struct told *told)
     do_escalate(told, 200 + LEG2_OF, ESCALATED_ATTEMPTS_CEILING);
 }
 
+static void leg1_escalated_early(struct told *told)
+{
+    do_escalate(told, 100 + LEG1_OF, ESCALATED_LEG1_CEILING);
+}
+
+static void answer_escalated_as_leg1(struct told *told)
+{
+    begin_at(told, 999 * ONE_T);
+    TELL(do_answer(told, 100, 200, ANSWER_CLOSES, 0));
+    do_escalate(told, 200 + LEG2_OF, ESCALATED_LEG1_CEILING);
+}
+
+static void leg1_escalated_as_new_guid(struct told *told)
+{
+    begin_at(told, FULL_8);
+    TELL(do_enter1(told, 100));
+    do_escalate(told, 100 + LEG1_OF, ESCALATED_LEG2_CEILING);
+}
+
+static void new_guid_escalated_early(struct told *told)
+{
+    do_escalate(told, 200 + LEG2_OF, ESCALATED_LEG2_CEILING);
+}
+
+static void attempts_escalated_early(struct told *told)
+{
+    do_escalate(told, 200 + LEG2_OF, ESCALATED_ATTEMPTS_CEILING);
+}
+
+static void finished_guid_escalated(struct told *told)
+{
+    begin_at(told, FULL_8 - 2);
+    tell_leg1(told, 100);
+    tell_answer(told, 100, 200);
+    TELL(do_enter2(told, 100, 200, ANSWER_CLOSES));
+    TELL(do_enter2_again(told, 200));
+    TELL(do_step1(told, 200, 0));
+    TELL(do_step2(told, 200, nobody, 0));
+    TELL(do_step3(told, 200, 0));
+    do_escalate(told, 200 + LEG2_OF, ESCALATED_ATTEMPTS_CEILING);
+}
+
 static void escalated_by_nothing(struct told *told)
 {
     do_escalate(told, 200 + LEG2_OF, ESCALATED_CONTENT_CHANGED);
+}
+
+static void unknown_guid_escalated_as_refused(struct told *told)
+{
+    TELL(do_answer(told, 102, 230, ANSWER_CLOSES, 0));
+    do_escalate(told, 230 + LEG2_OF, ESCALATED_SEMAPHORE_REFUSED);
 }
 
 static void escalated_as_corrupt(struct told *told)
@@ -952,8 +1000,15 @@ static const struct plant plants[] = {
     {STORY(NOTHING, healthy_leg1_escalated), CLAUSE_ACL_6, L, false},
     {STORY(NOTHING, known_guid_escalated_at_the_ceiling), CLAUSE_ACL_7, L, false},
     {STORY(NOTHING, guid_born_full_escalated), CLAUSE_ACL_15, L, false},
+    {STORY(ENTERED1, leg1_escalated_early), CLAUSE_ACL_6, L, false},
+    {STORY(NOTHING, answer_escalated_as_leg1), CLAUSE_ACL_6, L, false},
+    {STORY(NOTHING, leg1_escalated_as_new_guid), CLAUSE_ACL_7, L, false},
+    {STORY(ANSWERED, new_guid_escalated_early), CLAUSE_ACL_7, L, false},
+    {STORY(ENTERED2, attempts_escalated_early), CLAUSE_ACL_15, L, false},
+    {STORY(NOTHING, finished_guid_escalated), CLAUSE_ACL_15, L, false},
     {STORY(NOTHING, escalated_and_not_acked), CLAUSE_ACL_6, L, false},
     {STORY(STEPPED1, escalated_by_nothing), CLAUSE_ACL_29, L, false},
+    {STORY(CLOSED, unknown_guid_escalated_as_refused), CLAUSE_ACL_29, L, false},
     {STORY(STEPPED1, escalated_as_corrupt), CLAUSE_ACL_29, L, false},
     {STORY(STEPPED1, escalated_with_semaphore_left), CLAUSE_ACL_29, L, false},
     {CELL(STEPPED1, TABLE_JOB, THE_JOB, JOB_ESCALATED, 1), CLAUSE_ACL_29, L, true},
@@ -1323,16 +1378,96 @@ static void work_of_another_activity(struct told *told)
     *hand_cell(&told->hand, TABLE_OUTPUT, 200 + OUTPUT_OF, OUTPUT_ACTIVITY) = 101;
 }
 
+static void work_of_an_earlier_activity(struct told *told)
+{
+    do_step1(told, 200, 0);
+    *hand_cell(&told->hand, TABLE_OUTPUT, 200 + OUTPUT_OF, OUTPUT_ACTIVITY) = 99;
+}
+
+static void work_in_no_dimension(struct told *told)
+{
+    do_step1(told, 200, 0);
+    *hand_cell(&told->hand, TABLE_OUTPUT, 200 + OUTPUT_OF, OUTPUT_DIMENSION) = -1;
+}
+
+static void child_of_an_earlier_source(struct told *told)
+{
+    do_step2(told, 200, twins, 0);
+    *hand_cell(&told->hand, TABLE_MESSAGE, 101 + LEG1_OF, MESSAGE_SOURCE) = 99;
+}
+
+static void child_in_no_dimension(struct told *told)
+{
+    do_step2(told, 200, twins, 0);
+    *hand_cell(&told->hand, TABLE_MESSAGE, 101 + LEG1_OF, MESSAGE_DIMENSION) = -1;
+}
+
+static void acked_with_another_answer(struct told *told, int64_t by)
+{
+    TELL(do_copy(told, 200 + LEG2_OF));
+    TELL(do_step1(told, 200, 0));
+    TELL(do_step2(told, 200, twins, 0));
+    *hand_cell(&told->hand, TABLE_MESSAGE, 200 + LEG2_OF + COPY_OF, MESSAGE_ANSWER) += by;
+    do_ack(told, 200 + LEG2_OF + COPY_OF);
+}
+
+static void acked_with_a_later_answer(struct told *told)
+{
+    acked_with_another_answer(told, 1);
+}
+
+static void acked_with_an_earlier_answer(struct told *told)
+{
+    acked_with_another_answer(told, -1);
+}
+
+static void pending_answer_acked_as_overruled(struct told *told)
+{
+    TELL(do_answer(told, 100, 210, 1, 0));
+    TELL(do_enter2(told, 100, 210, 1));
+    do_ack(told, 210 + LEG2_OF);
+}
+
 static void worker_is_asked_something_else(struct told *told)
 {
     do_work1(told, 100, 0);
     *hand_cell(&told->hand, TABLE_MESSAGE, 100 + WORK_OF, MESSAGE_CONTENT) += 1;
 }
 
+static void worker_is_asked_something_smaller(struct told *told)
+{
+    do_work1(told, 100, 0);
+    *hand_cell(&told->hand, TABLE_MESSAGE, 100 + WORK_OF, MESSAGE_CONTENT) -= 1;
+}
+
+static void work_is_given_more_than_the_input(struct told *told)
+{
+    do_work1(told, 100, WITHOUT_MESSAGE);
+    do_answer(told, 100, 200, ANSWER_CLOSES, 0);
+    *hand_cell(&told->hand, TABLE_TASK, 100 + TASK_OF, TASK_INPUT) += 1;
+}
+
+static void output_is_more_than_the_answer(struct told *told)
+{
+    do_step1(told, 200, 0);
+    *hand_cell(&told->hand, TABLE_OUTPUT, 200 + OUTPUT_OF, OUTPUT_VALUE) += 1;
+}
+
+static void born_complete_without_its_work(struct told *told)
+{
+    begin_at(told, 0);
+    do_activity(told, 140, 0, ONE_T + B_100);
+}
+
 static void guid_is_no_ledger(struct told *told)
 {
     do_enter2(told, 100, 200, ANSWER_CLOSES);
     *hand_cell(&told->hand, TABLE_GUID, 200, GUID_LEDGER) = -1;
+}
+
+static void guid_leaves_its_digits(struct told *told)
+{
+    add(told, TABLE_GUID, 200, GUID_LEDGER, 1000 * ONE_T);
 }
 
 static void completion_vanishes(struct told *told)
@@ -1427,11 +1562,37 @@ Test(oracle_activity, each_of_several_checks_of_a_clause_is_told_in_its_words)
          "a closing answer worked although another had closed its task (E-ACL-19)"},
         {ENTERED2, work_of_another_activity, CLAUSE_ACL_32,
          "a GUID's work went to another activity"},
+        {ENTERED2, work_of_an_earlier_activity, CLAUSE_ACL_32,
+         "a GUID's work went to another activity"},
+        {ENTERED2, work_in_no_dimension, CLAUSE_ACL_32,
+         "a GUID's work went to another dimension than the GUID's"},
+        {STEPPED1, child_of_an_earlier_source, CLAUSE_ACL_32,
+         "a child was sent to another activity for its input"},
+        {STEPPED1, child_in_no_dimension, CLAUSE_ACL_32,
+         "a child was sent to another dimension than its parent's"},
+        {ENTERED2, acked_with_a_later_answer, CLAUSE_ACL_30,
+         "a Leg2 message with another answer than its GUID's was acked and not escalated "
+         "(E-ACL-21)"},
+        {ENTERED2, acked_with_an_earlier_answer, CLAUSE_ACL_30,
+         "a Leg2 message with another answer than its GUID's was acked and not escalated "
+         "(E-ACL-21)"},
+        {STEPPED2, pending_answer_acked_as_overruled, CLAUSE_ACL_30,
+         "a Leg2 message was acked before its Step 2 was marked"},
         {ENTERED2, output_in_another_dimension, CLAUSE_ACL_32,
          "a GUID's work went to another dimension than the GUID's"},
         {ENTERED1, worker_is_asked_something_else, CLAUSE_ACL_32,
          "a worker was asked about something else than the input"},
+        {ENTERED1, worker_is_asked_something_smaller, CLAUSE_ACL_32,
+         "a worker was asked about something else than the input"},
+        {ENTERED1, work_is_given_more_than_the_input, CLAUSE_ACL_32,
+         "an activity received something else than its parent's output"},
+        {ENTERED2, output_is_more_than_the_answer, CLAUSE_ACL_32,
+         "the work stored something else than the answer"},
+        {NOTHING, born_complete_without_its_work, CLAUSE_ACL_11,
+         "Leg1 was marked complete without its work"},
         {ANSWERED, guid_is_no_ledger, CLAUSE_ACL_12, "a new GUID has no ledger of 15 digits"},
+        {ENTERED2, guid_leaves_its_digits, CLAUSE_ACL_8,
+         "an increment carried out of the 15 digits"},
         {COMPLETED, completion_vanishes, CLAUSE_ACL_18, "a job's completion tasks vanished"},
         {STEPPED1, activity_vanishes, CLAUSE_ACL_33, "an activity ledger vanished"},
         {ENTERED2, escalation_vanishes, CLAUSE_ACL_29, "an escalation vanished"},
@@ -1581,10 +1742,12 @@ Test(oracle_activity, what_is_left_undone_is_reported)
     told->oracle.off[CLAUSE_ACL_30] = true;
     TELL(do_ack(told, 202 + LEG2_OF)); /* Step 3 is lost */
     expect_settled(told, true, CLAUSE_ACL_29);
+    expect_settled_as(told, "a job was closed and its completion tasks not run once");
     reach(told, ENTERED1);
     told->oracle.off[CLAUSE_ACL_30] = true;
     TELL(do_ack(told, 100 + LEG1_OF)); /* never closed */
     expect_settled(told, true, CLAUSE_ACL_29);
+    expect_settled_as(told, "a job was neither closed nor escalated");
     told->oracle.off[CLAUSE_ACL_29] = true;
     expect_settled(told, true, FINE);
 }
@@ -1834,6 +1997,15 @@ Test(oracle_activity, each_thing_that_is_missing_is_told_in_its_words)
     *hand_cell(&told->hand, TABLE_JOB, THE_JOB, JOB_THRESHOLD) = 1;
     only(told, CLAUSE_ACL_29);
     expect_settled_as(told, "a GUID met the threshold and its completion tasks were not run");
+    reach(told, COMPLETED);
+    told->recheck = false;
+    only(told, CLAUSE_ACL_29);
+    TELL(do_step3(told, 201, 0)); /* run by a second GUID */
+    expect_settled_as(told, "a job was closed and its completion tasks not run once");
+    ask(told);
+    put(told, TABLE_JOB, THE_JOB + 1, (int64_t[JOB_COLUMNS]){[JOB_INPUT] = EXPECTED_JOB_INPUT});
+    only(told, CLAUSE_ACL_32);
+    expect_settled_as(told, "two jobs work on the same input");
     ask(told);
     preset = asked;
     preset.of.activity.node[0].leg2 = 5;
@@ -1842,6 +2014,149 @@ Test(oracle_activity, each_thing_that_is_missing_is_told_in_its_words)
     do_enter2(told, 100, 210, 1);
     expect_broken(told, CLAUSE_ACL_31,
                   "the first GUID of an activity is not in its first dimension");
+}
+
+/* ---- what was not asked for, where another check of the clause would stand in ---------------- */
+
+static void entered_with_other_data(struct told *told)
+{
+    ask(told);
+    do_enter2(told, 100, 210, 1);
+    *hand_cell(&told->hand, TABLE_GUID, 210, GUID_CONTENT) += 1;
+}
+
+static void entered_with_smaller_data(struct told *told)
+{
+    ask(told);
+    do_enter2(told, 100, 210, 1);
+    *hand_cell(&told->hand, TABLE_GUID, 210, GUID_CONTENT) -= 1;
+}
+
+static void answered_with_more(struct told *told)
+{
+    ask(told);
+    do_copy_with(told, 210 + LEG2_OF, get(told, TABLE_MESSAGE, 210 + LEG2_OF, MESSAGE_CONTENT) + 1);
+}
+
+static void cycle_stores_more(struct told *told)
+{
+    ask_up_to_cycle(told);
+    TELL(do_step2(told, 200, first_round, 0));
+    TELL(do_enter2(told, 100, 220, ANSWER_CYCLES));
+    do_step1(told, 220, 0);
+    *hand_cell(&told->hand, TABLE_OUTPUT, 220 + OUTPUT_OF, OUTPUT_VALUE) += 1;
+}
+
+static void spawned_for_no_job(struct told *told)
+{
+    ask_up_to_cycle(told);
+    do_step2(told, 200, first_round, 0);
+    *hand_cell(&told->hand, TABLE_ACTIVITY, 101, ACTIVITY_JOB) = 0;
+}
+
+static void spawned_by_a_sibling(struct told *told)
+{
+    ask_up_to_cycle(told);
+    TELL(do_step2(told, 200, first_round, 0));
+    tell_leg1(told, 101);
+    tell_answer(told, 101, 201);
+    TELL(do_enter2(told, 101, 201, ANSWER_CLOSES));
+    TELL(do_step1(told, 201, 0));
+    do_step2(told, 201, (struct family){{152}, 0}, 0);
+}
+
+static void spawned_for_another_job(struct told *told)
+{
+    ask_up_to_cycle(told);
+    do_step2(told, 200, first_round, 0);
+    *hand_cell(&told->hand, TABLE_ACTIVITY, 101, ACTIVITY_JOB) = 9;
+}
+
+static void entered_answer_changes(struct told *told)
+{
+    ask(told);
+    TELL(do_enter2(told, 100, 210, 1));
+    do_copy_with(told, 210 + LEG2_OF, 8);
+}
+
+static void first_guid_in_a_later_dimension(struct told *told)
+{
+    ask(told);
+    *hand_cell(&told->hand, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER) += 4;
+    do_enter2(told, 100, 210, 1);
+}
+
+static void pending_answer_spawns_another(struct told *told)
+{
+    ask(told);
+    TELL(do_enter2(told, 100, 210, 1));
+    TELL(do_step1(told, 210, 0));
+    do_step2(told, 210, (struct family){{101}, 0}, 0);
+}
+
+static void job_without_its_threshold(struct told *told)
+{
+    static struct expectation other;
+    create_with(told, 0, 0, JOB_INPUT, 1000);
+    other = asked;
+    other.of.activity.threshold[0] = 1;
+    told->oracle.expected = &other;
+}
+
+static void starts_with_fewer_entries(struct told *told)
+{
+    static struct expectation preset;
+    create_with(told, 0, 3 * ONE_T, JOB_INPUT, 1000);
+    preset = asked;
+    preset.of.activity.node[0].leg1 = 5;
+    told->oracle.expected = &preset;
+}
+
+static void starts_without_its_entries(struct told *told)
+{
+    static struct expectation preset;
+    create_with(told, 0, 0, JOB_INPUT, 1000);
+    preset = asked;
+    preset.of.activity.node[0].leg1 = 5;
+    told->oracle.expected = &preset;
+}
+
+Test(oracle_activity, each_thing_that_was_not_asked_for_is_told_in_its_words)
+{
+    static const struct {
+        void (*story)(struct told *told);
+        enum clause_id clause;
+        const char *why;
+    } cases[] = {
+        {entered_with_other_data, CLAUSE_ACL_32,
+         "an answer was entered that is not what its activity makes of its input"},
+        {entered_with_smaller_data, CLAUSE_ACL_32,
+         "an answer was entered that is not what its activity makes of its input"},
+        {answered_with_more, CLAUSE_ACL_32,
+         "an answer is not what its activity makes of its input"},
+        {cycle_stores_more, CLAUSE_ACL_32,
+         "the work stored something else than its activity makes of its input"},
+        {spawned_for_no_job, CLAUSE_ACL_32, "a child belongs to another job"},
+        {spawned_by_a_sibling, CLAUSE_ACL_17, "an activity was spawned by another than its parent"},
+        {spawned_for_another_job, CLAUSE_ACL_32, "a child belongs to another job"},
+        {entered_answer_changes, CLAUSE_ACL_32,
+         "an answer is not what its activity makes of its input"},
+        {first_guid_in_a_later_dimension, CLAUSE_ACL_31,
+         "the first GUID of an activity is not in its first dimension"},
+        {pending_answer_spawns_another, CLAUSE_ACL_17,
+         "Step 2 spawned other children than its answer leads to"},
+        {job_without_its_threshold, CLAUSE_ACL_21,
+         "a job has another threshold than the one that is its turn (E-ACL-12)"},
+        {starts_with_fewer_entries, CLAUSE_ACL_3,
+         "an activity ledger does not start with the entries of its scenario"},
+        {starts_without_its_entries, CLAUSE_ACL_3,
+         "an activity ledger does not start with the entries of its scenario"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        cases[i].story(&world);
+        only(&world, cases[i].clause);
+        expect_broken(&world, cases[i].clause, cases[i].why);
+    }
 }
 
 /* A job or an activity that nobody asked for is told where it is born, once. */

@@ -177,6 +177,7 @@ Test(oracle_journal, work_is_done_under_a_claim_that_was_given_out)
     } cases[] = {
         {500, MESSAGE, 1, true},   {500, MESSAGE, 0, false},     {500, MESSAGE, 2, false},
         {500, MESSAGE, -1, false}, {500, MESSAGE + 1, 1, false}, {499, MESSAGE, 1, false},
+        {501, MESSAGE, 1, false},
     };
     for (size_t p = 0; p < COUNT(protocols); p++) {
         for (size_t i = 0; i < COUNT(cases); i++) {
@@ -185,6 +186,16 @@ Test(oracle_journal, work_is_done_under_a_claim_that_was_given_out)
                          cases[i].fine ? FINE : protocols[p].clause, "%s, case %zu",
                          protocols[p].name, i);
         }
+    }
+}
+
+Test(oracle_journal, work_is_done_under_a_claim_of_a_message_that_asks_for_it)
+{
+    PROVES(CLAUSE_ACL_46, CLAUSE_KEY_11, CLAUSE_LEG_11, CLAUSE_CUT_31);
+    for (size_t p = 0; p < COUNT(protocols); p++) {
+        begin_claimed(p);
+        *hand_cell(&hand, TABLE_MESSAGE, MESSAGE, MESSAGE_KIND) += 1;
+        cr_expect_eq(work(500, MESSAGE, 1), protocols[p].clause, "%s", protocols[p].name);
     }
 }
 
@@ -244,10 +255,34 @@ Test(oracle_journal, a_message_that_is_published_again_after_its_ack_has_claims_
     }
 }
 
+enum { OF_KEY = 1 }; /* in the list of protocols */
+
+Test(oracle_journal, whatever_an_activity_of_a_flow_comes_to_rests_on_its_work)
+{
+    PROVES(CLAUSE_KEY_11);
+    static const enum flow_event ends[] = {FLOW_COMPLETED, FLOW_HELD, FLOW_ERRORED};
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        begin_claimed(OF_KEY);
+        PUT(FLOW_EVENT, 1100, 1000, 0, ends[i], 0, 1);
+        cr_expect_eq(tell(), CLAUSE_KEY_11, "case %zu", i);
+    }
+}
+
+Test(oracle_journal, the_work_of_a_flow_is_asked_for_by_its_flow_and_its_place)
+{
+    PROVES(CLAUSE_KEY_11);
+    static const int columns[] = {MESSAGE_JOB, MESSAGE_NODE};
+    for (size_t i = 0; i < 2 * COUNT(columns); i++) {
+        begin_claimed(OF_KEY);
+        *hand_cell(&hand, TABLE_MESSAGE, MESSAGE, columns[i / 2]) += i % 2 == 0 ? 1 : -1;
+        cr_expect_eq(work(500, MESSAGE, 1), CLAUSE_KEY_11, "case %zu", i);
+    }
+}
+
 /* ---- tokens of a seq ------------------------------------------------------------------------- */
 
-/* A seq whose attempt 1 is in flight. */
-static void begin_seq(void)
+/* A seq whose attempt `run` is in flight. */
+static void begin_run(int64_t run)
 {
     begin(&monitors_seq, CLAUSE_SEQ_22);
     PUT(STAGE, 1, [STAGE_LEASE] = 20);
@@ -255,11 +290,16 @@ static void begin_seq(void)
     tell();
     set(TABLE_SEQ, 500, SEQ_STATE, 2);
     set(TABLE_SEQ, 500, SEQ_OWNER, OWNER);
-    set(TABLE_SEQ, 500, SEQ_ATTEMPTS, 1);
+    set(TABLE_SEQ, 500, SEQ_ATTEMPTS, run);
     set(TABLE_SEQ, 500, SEQ_HEARTBEAT, 10);
     set(TABLE_SEQ, 500, SEQ_BEAT_BY, OWNER);
-    set(TABLE_SEQ, 500, SEQ_BEAT_RUN, 1);
+    set(TABLE_SEQ, 500, SEQ_BEAT_RUN, run);
     cr_assert_eq(tell(), FINE);
+}
+
+static void begin_seq(void)
+{
+    begin_run(1);
 }
 
 static enum clause_id report(int64_t by)
@@ -267,7 +307,7 @@ static enum clause_id report(int64_t by)
     set(TABLE_SEQ, 500, SEQ_STATE, 3);
     set(TABLE_SEQ, 500, SEQ_OWNER, 0);
     set(TABLE_SEQ, 500, SEQ_ENDED_BY, by);
-    set(TABLE_SEQ, 500, SEQ_ENDED_RUN, 1);
+    set(TABLE_SEQ, 500, SEQ_ENDED_RUN, hand_get(&hand, TABLE_SEQ, 500, SEQ_BEAT_RUN));
     return tell();
 }
 
@@ -288,12 +328,32 @@ Test(oracle_journal, a_run_is_reported_whose_work_was_done_once_under_its_token)
     cr_expect_eq(report(0), FINE, "taken away: there is no work to look for");
 }
 
+Test(oracle_journal, the_first_thirty_runs_of_a_seq_are_told_apart)
+{
+    static const struct {
+        int64_t run;
+        enum clause_id clause;
+    } cases[] = {{29, CLAUSE_SEQ_22}, {30, FINE}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin_run(cases[i].run);
+        cr_expect_eq(report(OWNER), cases[i].clause, "case %zu: nobody did it", i);
+        begin_run(cases[i].run);
+        cr_expect_eq(work(500, OWNER, cases[i].run), FINE);
+        cr_expect_eq(work(500, OWNER, cases[i].run), cases[i].clause, "case %zu: twice", i);
+        cr_expect_eq(report(OWNER), FINE);
+    }
+}
+
 Test(oracle_journal, the_token_of_a_run_is_its_owner_and_its_attempt)
 {
     PROVES(CLAUSE_SEQ_22);
     static const struct {
         int64_t what, claim, epoch;
-    } cases[] = {{500, OWNER, 2}, {500, OWNER + 1, 1}, {500, OWNER, -1}, {501, OWNER, 0}};
+    } cases[] = {{500, OWNER, 2},
+                 {500, OWNER + 1, 1},
+                 {500, OWNER - 1, 1},
+                 {500, OWNER, -1},
+                 {501, OWNER, 0}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         begin_seq();
         cr_expect_eq(work(cases[i].what, cases[i].claim, cases[i].epoch), CLAUSE_SEQ_22, "case %zu",

@@ -86,9 +86,11 @@ static void move(int64_t activity, int64_t by)
 }
 
 static struct golden said; /* whatever was, in order; one test compares it */
+static const char *words;  /* of the last of it */
 
 static struct oracle_verdict heard(struct oracle_verdict verdict)
 {
+    words = verdict.why;
     if (verdict.broken) {
         golden_verdict(&said, verdict);
     }
@@ -242,6 +244,8 @@ Test(oracle_legacy, an_integer_is_neither_set_back_nor_taken_away_nor_late)
     run_leg1(1);
     BREAKS(set(TABLE_LEGACY, 1, LEGACY_LEDGER, START), CLAUSE_LEG_9);
     TELL(set(TABLE_LEGACY, 1, LEGACY_LEDGER, START)); /* it was there already */
+    *hand_cell(&hand, TABLE_LEGACY, 1, LEGACY_LEDGER) = START + 1;
+    BREAKS(set(TABLE_LEGACY, 1, LEGACY_LEDGER, START), CLAUSE_LEG_9);
     BREAKS(message(105, MESSAGE_LEG1, 5), CLAUSE_LEG_9);
     BREAKS(drop(TABLE_LEGACY, 1), CLAUSE_LEG_9);
 }
@@ -362,6 +366,7 @@ Test(oracle_legacy, what_was_forgotten_shows_when_all_has_settled)
     cr_expect_eq(settle(true), CLAUSE_LEG_4, "never closed");
     run_leg2(1, -SUCCESS);
     cr_expect_eq(settle(true), FINE);
+    cr_expect_eq(settle(false), CLAUSE_LEG_3, "and it does not end");
     TELL(integer(2, 1, 1, 1));
     cr_expect_eq(settle(true), CLAUSE_LEG_9, "a child that nobody was told of");
 }
@@ -418,7 +423,10 @@ enum wrong {
     UNSAVED_SUCCESS,
     NOT_MARKED,
     NOT_COUNTED,
-    ANSWERED_AGAIN
+    COUNTED_TWICE,
+    ANSWERED_AGAIN,
+    OF_OTHER_PARENT,
+    OF_OTHER_DIMENSION
 };
 
 static struct {
@@ -452,6 +460,10 @@ static void asked_integer(int64_t activity, int64_t node, int64_t parent, int64_
 static void asked_message(int64_t key, enum message_kind kind, int64_t activity, int64_t node,
                           int64_t answer, int64_t content)
 {
+    bool leg1 = kind == MESSAGE_LEG1;
+    int64_t parent = hand_get(&hand, TABLE_LEGACY, activity, LEGACY_PARENT) + is(OF_OTHER_PARENT);
+    int64_t dimension =
+        hand_get(&hand, TABLE_LEGACY, activity, LEGACY_DIMENSION) + is(OF_OTHER_DIMENSION);
     put(TABLE_MESSAGE, key,
         (const int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = kind,
                                          [MESSAGE_JOB] =
@@ -459,6 +471,8 @@ static void asked_message(int64_t key, enum message_kind kind, int64_t activity,
                                          [MESSAGE_ACTIVITY] = activity,
                                          [MESSAGE_NODE] = node + is(MESSAGE_TO_NODE),
                                          [MESSAGE_ANSWER] = answer,
+                                         [MESSAGE_SOURCE] = leg1 ? parent : 0,
+                                         [MESSAGE_DIMENSION] = leg1 ? dimension : 0,
                                          [MESSAGE_CONTENT] = content});
 }
 
@@ -475,7 +489,7 @@ static void asked_state(int64_t activity, int64_t dimension, int64_t value, int6
                                        [SAVED_DIMENSION] = dimension,
                                        [SAVED_VALUE] = value,
                                        [SAVED_BY] = expected_legacy_claim(message, 1),
-                                       [SAVED_RUNS] = !is(NOT_COUNTED)});
+                                       [SAVED_RUNS] = 1 - is(NOT_COUNTED) + is(COUNTED_TWICE)});
 }
 
 /* From its claim to its ack. */
@@ -613,7 +627,10 @@ Test(oracle_legacy, what_the_scenario_asks_for_is_there_and_nothing_else)
         {UNSAVED_SUCCESS, CLAUSE_LEG_4},
         {NOT_MARKED, CLAUSE_LEG_3},
         {NOT_COUNTED, CLAUSE_LEG_12},
+        {COUNTED_TWICE, CLAUSE_LEG_12},
         {ANSWERED_AGAIN, CLAUSE_LEG_3},
+        {OF_OTHER_PARENT, CLAUSE_LEG_12},
+        {OF_OTHER_DIMENSION, CLAUSE_LEG_12},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         golden_add(&said, "case %zu\n", i);
@@ -645,6 +662,42 @@ Test(oracle_legacy, a_child_that_is_saved_apart_and_a_start_that_is_not_counted_
     BREAKS(put(TABLE_SAVED, 1000,
                (const int64_t[SAVED_COLUMNS]){[SAVED_ACTIVITY] = trigger, [SAVED_RUNS] = 2}),
            CLAUSE_LEG_12); /* by one that counts wrong */
+}
+
+Test(oracle_legacy, data_are_saved_of_an_activity_that_is_there_and_under_its_own_id)
+{
+    PROVES(CLAUSE_LEG_12);
+    int64_t trigger = expected_legacy_trigger(0);
+    oracle.expected = &asked;
+    asked_integer(trigger, 0, 0, 0);
+    cr_assert_eq(tell(), FINE);
+    for (int there = 0; there < 2; there++) {
+        put(TABLE_SAVED, there ? 4711 : expected_legacy_state(4711, 0),
+            (const int64_t[SAVED_COLUMNS]){
+                [SAVED_ACTIVITY] = there ? trigger : 4711, [SAVED_RUNS] = 1});
+        cr_expect_eq(tell(), CLAUSE_LEG_12);
+        cr_expect_str_eq(words, "data of an activity that is not there");
+    }
+}
+
+/* Its answers are out, and the state that they follow from is not there. */
+Test(oracle_legacy, answers_without_leg1s_data_are_told_in_the_end)
+{
+    PROVES(CLAUSE_LEG_3);
+    int64_t trigger = expected_legacy_trigger(0);
+    play.wrong = NOTHING;
+    oracle.expected = &asked;
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        oracle.off[c] = c != CLAUSE_LEG_3;
+    }
+    asked_integer(trigger, 0, 0, 0);
+    asked_message(expected_legacy_leg1(trigger), MESSAGE_LEG1, trigger, 0, 0, 1000);
+    tell();
+    for (int64_t answer = -1; answer <= 1; answer++) {
+        asked_answer(trigger, 0, 1000, answer);
+    }
+    tell();
+    cr_expect_eq(settle(true), CLAUSE_LEG_3);
 }
 
 Test(oracle_legacy, a_message_is_given_up_for_the_reason_of_its_leg)

@@ -1,5 +1,6 @@
 /* The monitors of what no row shows, told transactions by hand: what a store saw of them, and what
  * they wrote. What is due is done in time, or it is reported under its clause. */
+#include "model/oracle/expected_legacy.h"
 #include "model/oracle/seen.h"
 #include "model/pipeline.h"
 #include "model/protocol.h"
@@ -83,6 +84,8 @@ enum act {
     READ,
     EXTEND,
     BACK,
+    AT_ONCE,
+    TOO_LATE,
     ACK,
     STOLEN,
     KEEP,
@@ -123,6 +126,10 @@ static void act(const struct act_step *step)
         set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT,
             step->at % WORKED(1) + (step->act == BACK ? 3 : 20));
         break;
+    case AT_ONCE:
+    case TOO_LATE:
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at + (step->act == TOO_LATE ? 21 : 0));
+        break;
     case ACK:
         drop(TABLE_MESSAGE, 7);
         break;
@@ -134,7 +141,7 @@ static void act(const struct act_step *step)
     case NO_TIME:
         put(TABLE_MESSAGE, 9);
         set(TABLE_MESSAGE, 9, MESSAGE_EPOCH, 1);
-        set(TABLE_MESSAGE, 9, MESSAGE_VISIBLE_AT, step->act == HOP ? step->at + 20 : 0);
+        set(TABLE_MESSAGE, 9, MESSAGE_VISIBLE_AT, step->at + (step->act == HOP ? 20 : 0));
         hand.count = 1;
         drop(TABLE_MESSAGE, 7);
         break;
@@ -153,12 +160,14 @@ static void act(const struct act_step *step)
     }
 }
 
+static bool other_first; /* message 8 was published before message 7 */
+
 static enum clause_id play(seen_monitor *monitor, const struct act_step *steps, size_t length)
 {
     enum clause_id clause = FINE;
     begin();
-    put(TABLE_MESSAGE, 7);
-    put(TABLE_MESSAGE, 8);
+    put(TABLE_MESSAGE, other_first ? 8 : 7);
+    put(TABLE_MESSAGE, other_first ? 7 : 8);
     put(TABLE_ACTIVITY, 1);
     hand.count = 0;
     for (size_t i = 0; i < length && clause == FINE && steps[i].at != 0; i++) {
@@ -211,6 +220,12 @@ Test(oracle_seen, a_claim_that_is_half_over_is_extended_by_who_goes_on)
         {"one that means to look later",
          CLAUSE_ACL_47,
          {{CLAIM, 100, OK}, {STEP, 103 + STRETCH(13), OK}}},
+        {"a look so soon that whole ticks hide it",
+         FINE,
+         {{CLAIM, 100, OK}, {STEP, 108, OK}, {STEP, 109 + STRETCH(4), OK}}},
+        {"and one a tick later",
+         CLAUSE_ACL_47,
+         {{CLAIM, 100, OK}, {STEP, 108, OK}, {STEP, 109 + STRETCH(5), OK}}},
         {"an answer that crossed the next transaction",
          FINE,
          {{CLAIM, 100, OK}, {STEP, 112, OK}, {STEP, 113, OK}}},
@@ -295,6 +310,10 @@ Test(oracle_seen, a_claim_that_is_half_over_is_extended_by_who_goes_on)
         {"put back, which is no extension",
          FINE,
          {{CLAIM, 100, OK}, {BACK, 104, OK}, {OTHER, 105, OK}, {STEP, 106, OK}}},
+        {"put back for no time at all", CLAUSE_ACL_47, {{CLAIM, 100, OK}, {AT_ONCE, 104, OK}}},
+        {"by who does not hold it",
+         FINE,
+         {{CLAIM, 100, OK}, {STOLEN, 121, OK}, {TOO_LATE, 122, OK}}},
         {"a claim that it was not told of",
          FINE,
          {{CLAIM, 100, UNTOLD}, {STEP, 112, OK}, {STEP, 113, OK}, {STEP, 114, OK}}},
@@ -403,6 +422,14 @@ Test(oracle_seen, what_fails_is_tried_again_as_often_as_allowed)
          {{CLAIM, 1, OK}, {STEP, 12, OK}, {STOLEN, 13, OK}, {EXTEND, 14, OK}, {OTHER, 15, OK}}},
         {"not without a failure", CLAUSE_ACL_48, {{CLAIM, 1, OK}, {OTHER, 3, OK}}},
         {"not sooner", CLAUSE_ACL_48, {{CLAIM, 1, OK}, {STEP, 2, ABORTED}, {OTHER, 3, OK}}},
+        {"nor before the fifth failure",
+         CLAUSE_ACL_48,
+         {{CLAIM, 1, OK},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {OTHER, 3, OK}}},
         {"unless it may have put the message back",
          FINE,
          {{CLAIM, 1, OK}, {BACK, 2, LOST}, {OTHER, 3, ABORTED}, {OTHER, 4, OK}}},
@@ -505,6 +532,14 @@ Test(oracle_seen, workers_that_only_claim_change_and_ack_try_as_often)
          .is = {.name = "not sooner",
                 .steps = {{CLAIM, 1, OK}, {STEP, 2, ABORTED}, {OTHER, 3, OK}}}},
         {.broken = true,
+         .is = {.name = "nor before the fifth failure",
+                .steps = {{CLAIM, 1, OK},
+                          {STEP, 2, ABORTED},
+                          {STEP, 2, ABORTED},
+                          {STEP, 2, ABORTED},
+                          {STEP, 2, ABORTED},
+                          {OTHER, 3, OK}}}},
+        {.broken = true,
          .is = {.name = "an answer that was lost is a try like any other",
                 .steps = {{CLAIM, 1, OK}, {STEP, 2, UNTOLD}, {OTHER, 3, OK}}}},
         {.is = {.name = "unless it was refused",
@@ -520,12 +555,15 @@ Test(oracle_seen, workers_that_only_claim_change_and_ack_try_as_often)
         {.is = {.name = "or was not told of it",
                 .steps = {{CLAIM, 1, UNTOLD}, {OTHER, 2, OK}, {STEP, 3, OK}}}},
     };
-    for (size_t p = 0; p < COUNT(protocols); p++) {
+    for (size_t p = 0; p < 2 * COUNT(protocols); p++) {
+        other_first = p >= COUNT(protocols);
         for (size_t i = 0; i < COUNT(cases); i++) {
-            enum clause_id clause = play(protocols[p].monitor, cases[i].is.steps, STEPS_MAX);
-            cr_expect_eq(clause, cases[i].broken ? protocols[p].clause : FINE, "%s",
+            enum clause_id clause =
+                play(protocols[p % COUNT(protocols)].monitor, cases[i].is.steps, STEPS_MAX);
+            cr_expect_eq(clause, cases[i].broken ? protocols[p % COUNT(protocols)].clause : FINE,
+                         "%s", cases[i].is.name);
+            cr_expect_eq(oracle.seen[protocols[p % COUNT(protocols)].let_go], cases[i].let_go, "%s",
                          cases[i].is.name);
-            cr_expect_eq(oracle.seen[protocols[p].let_go], cases[i].let_go, "%s", cases[i].is.name);
         }
     }
 }
@@ -543,7 +581,6 @@ Test(oracle_seen, what_follows_a_phase_is_handed_on_as_often)
           .steps = {{CLAIM, 1, OK},
                     {ACK, 2, ABORTED},
                     {ACK, 2, ABORTED},
-                    {ACK, 2, LOST},
                     {ACK, 2, AWAY},
                     {ACK, 3, OK}}}},
         {CLAUSE_CUT_12,
@@ -552,7 +589,7 @@ Test(oracle_seen, what_follows_a_phase_is_handed_on_as_often)
                     {ACK, 2, ABORTED},
                     {ACK, 2, ABORTED},
                     {ACK, 2, LOST},
-                    {ACK, 2, LOST},
+                    {ACK, 2, AWAY},
                     {ACK, 3, OK}}}},
         {FINE,
          {.name = "then it lets go",
@@ -710,8 +747,8 @@ Test(oracle_seen, a_principal_changes_nothing_that_it_may_not)
     for (int p = PRINCIPAL_EXEC; p < PRINCIPAL_COUNT; p++) {
         for (int t = 0; t < TABLE_COUNT; t++) {
             enum row_table table = (enum row_table)t;
-            for (int kind = ROW_INSERTED; table_in(tables, table) && kind <= ROW_DELETED; kind++) {
-                int columns = kind == ROW_UPDATED ? (int)table_get(table)->columns : 1;
+            for (int kind = ROW_UPDATED; table_in(tables, table) && kind <= ROW_DELETED; kind++) {
+                int columns = kind == ROW_INSERTED ? 1 : (int)table_get(table)->columns;
                 for (int c = 0; c < columns; c++) {
                     enum principal principal = (enum principal)p;
                     cr_expect_eq(told_of_grant((enum row_change_kind)kind, table, c, principal),
@@ -783,6 +820,61 @@ Test(oracle_seen, a_principal_locks_what_it_writes)
                                 .only_read = cases[i].reads,
                                 .lock_count = cases[i].locks};
         cr_expect_eq(tell(seen_pipeline, &seen), cases[i].clause, "case %zu", i);
+    }
+}
+
+/* The entry of a MARK was there when its request was claimed, or came later; the transaction is refused
+ * for a key that is taken, or for something else. */
+Test(oracle_seen, a_mark_looks_for_its_entry_before_it_writes)
+{
+    PROVES(CLAUSE_CUT_5);
+    static const struct {
+        const char *name;
+        bool before, taken, there;
+        enum pipeline_phase phase;
+        enum clause_id clause;
+    } cases[] = {
+        {"it wrote", true, true, true, PHASE_MARK, CLAUSE_CUT_5},
+        {"another was quicker", false, true, true, PHASE_MARK, FINE},
+        {"refused for something else", true, false, true, PHASE_MARK, FINE},
+        {"the entry was lost again", true, true, false, PHASE_MARK, FINE},
+        {"no MARK", true, true, true, PHASE_REVIEW, FINE},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin();
+        put(TABLE_MESSAGE, 7);
+        set(TABLE_MESSAGE, 7, MESSAGE_KIND, cases[i].phase);
+        set(TABLE_MESSAGE, 7, MESSAGE_ACTIVITY, ENTRY);
+        if (cases[i].before) {
+            put(TABLE_ENTRY, ENTRY);
+        }
+        hand.count = 0;
+        set(TABLE_MESSAGE, 7, MESSAGE_EPOCH, 1);
+        struct observed seen = seen_at(1, OK);
+        cr_assert_eq(tell(seen_pipeline, &seen), FINE);
+        if (!cases[i].before) {
+            put(TABLE_ENTRY, ENTRY);
+        } else if (!cases[i].there) {
+            hand_drop(&hand, TABLE_ENTRY, ENTRY);
+        }
+        hand.count = 0;
+        seen = seen_at(2, REFUSED);
+        seen.principal = PRINCIPAL_EXEC;
+        seen.taken = cases[i].taken;
+        cr_expect_eq(tell(seen_pipeline, &seen), cases[i].clause, "%s", cases[i].name);
+    }
+}
+
+Test(oracle_seen, a_mark_that_finds_its_entry_locks_nothing_and_may_write_nothing)
+{
+    PROVES(CLAUSE_CUT_5);
+    for (int skipped = 0; skipped < 2; skipped++) {
+        begin();
+        struct observed seen = {.client = OBSERVED_NOBODY,
+                                .principal = PRINCIPAL_EXEC,
+                                .isolation = OBSERVED_READ_COMMITTED,
+                                .skipped = skipped == 1};
+        cr_expect_eq(tell(seen_pipeline, &seen), skipped ? FINE : CLAUSE_CUT_24);
     }
 }
 
@@ -873,7 +965,9 @@ static void ask(const struct ask_step *step)
     } else if (step->ask == GIVE_UP) {
         put(TABLE_SWEEP_LOG, 60);
         set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_WHY, SWEEP_EXHAUSTED);
+        set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_REQUEST, 7);
         hand.count = 1;
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, INT64_MAX);
     } else if (step->ask == GIVE_BACK) {
         set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, 99);
     }
@@ -890,8 +984,17 @@ Test(oracle_seen, history_and_sweep_say_how_often_a_phase_was_tried)
     } cases[] = {
         {"at once", FINE, {{REQUEST, OK, 0}, {PHASE, OK, 0}}, 2},
         {"put back, and nobody was told", CLAUSE_CUT_12, {{REQUEST, OK, 0}, {GIVE_BACK, OK, 0}}, 2},
-        {"put back, and told",
+        {"stopped, and told",
          FINE,
+         {{REQUEST, OK, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {GIVE_UP, OK, 0}},
+         6},
+        {"stopped, and put back all the same",
+         CLAUSE_CUT_12,
          {{REQUEST, OK, 0},
           {PHASE, ABORTED, 0},
           {PHASE, ABORTED, 0},
@@ -914,10 +1017,23 @@ Test(oracle_seen, history_and_sweep_say_how_often_a_phase_was_tried)
          FINE,
          {{REQUEST, OK, 0}, {PHASE, ABORTED, 0}, {REQUEST, OK, 0}, {PHASE, OK, 0}},
          4},
-        {"no connection is no try",
+        {"no connection is a try",
          FINE,
-         {{REQUEST, OK, 0}, {PHASE, AWAY, 0}, {PHASE, AWAY, 0}, {PHASE, OK, 0}},
+         {{REQUEST, OK, 0}, {PHASE, AWAY, 0}, {PHASE, AWAY, 0}, {PHASE, OK, 2}},
          4},
+        {"no connection, untold",
+         CLAUSE_CUT_12,
+         {{REQUEST, OK, 0}, {PHASE, AWAY, 0}, {PHASE, OK, 0}},
+         3},
+        {"stopped for want of a connection",
+         FINE,
+         {{REQUEST, OK, 0},
+          {PHASE, AWAY, 0},
+          {PHASE, AWAY, 0},
+          {PHASE, AWAY, 0},
+          {PHASE, AWAY, 0},
+          {GIVE_UP, OK, 0}},
+         6},
         {"lost, and found so",
          FINE,
          {{REQUEST, OK, 0}, {PHASE, LOST, 0}, {LOOK, OK, 0}, {PHASE, OK, 1}},
@@ -954,7 +1070,15 @@ Test(oracle_seen, history_and_sweep_say_how_often_a_phase_was_tried)
          CLAUSE_CUT_12,
          {{REQUEST, OK, 0}, {PHASE, ABORTED, 0}, {GIVE_UP, OK, 0}},
          3},
-        {"given up, and put back to the time that stands",
+        {"given up after three",
+         CLAUSE_CUT_12,
+         {{REQUEST, OK, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {GIVE_UP, OK, 0}},
+         5},
+        {"stopped, and another is claimed",
          FINE,
          {{REQUEST, OK, 0},
           {PHASE, ABORTED, 0},
@@ -1004,9 +1128,9 @@ Test(oracle_seen, history_and_sweep_say_how_often_a_phase_was_tried)
 }
 
 /* ---- seq: heartbeats and reclaiming ---------------------------------------------------------- *
- * Seqs 100 and 101 under a lease of 20; two rounds are eight transactions. */
+ * Seqs 100 and 101 under a lease of 20 or 21; two rounds are eight transactions. */
 
-enum run { TAKE, BEAT, AHEAD, GLANCE, FINISH, RECLAIM, CANCEL };
+enum run { TAKE, BEAT, AHEAD, BEHIND, GLANCE, FINISH, RECLAIM, CANCEL };
 struct run_step {
     enum run run;
     int64_t at;
@@ -1022,7 +1146,9 @@ static void run_it(const struct run_step *step)
         break;
     case BEAT:
     case AHEAD: /* of the store's clock */
-        set(TABLE_SEQ, 100, SEQ_HEARTBEAT, step->at % WORKED(1) + (step->run == AHEAD));
+    case BEHIND:
+        set(TABLE_SEQ, 100, SEQ_HEARTBEAT,
+            step->at % WORKED(1) + (step->run == AHEAD) - (step->run == BEHIND));
         break;
     case GLANCE:
         break;
@@ -1041,13 +1167,15 @@ struct run_case {
     struct run_step steps[RUN_STEPS_MAX];
 };
 
+static int64_t lease = 20;
+
 static void run_all(const struct run_case *cases, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         enum clause_id clause = FINE;
         begin();
         put(TABLE_STAGE, 1);
-        set(TABLE_STAGE, 1, STAGE_LEASE, 20);
+        set(TABLE_STAGE, 1, STAGE_LEASE, lease);
         put(TABLE_SEQ, 100);
         put(TABLE_SEQ, 101);
         hand.count = 0;
@@ -1098,6 +1226,12 @@ Test(oracle_seen, a_run_reports_nothing_before_a_heartbeat)
         {"a run that was taken away", FINE, {{TAKE, 5, OK}, {RECLAIM, 25, OK}}},
     };
     run_all(cases, COUNT(cases));
+    static const struct run_case later_by_half_a_tick = {
+        "half a tick after half of its lease",
+        CLAUSE_SEQ_9,
+        {{TAKE, 5, OK}, {BEAT, 6, OK}, {BEAT, 9 + WORKED(1) + STRETCH(11), OK}}};
+    lease = 21;
+    run_all(&later_by_half_a_tick, 1);
 }
 
 Test(oracle_seen, a_heartbeat_is_the_time_of_the_store)
@@ -1106,6 +1240,7 @@ Test(oracle_seen, a_heartbeat_is_the_time_of_the_store)
     static const struct run_case cases[] = {
         {"it is", FINE, {{TAKE, 5, OK}, {BEAT, 6, OK}, {BEAT, 7, OK}}},
         {"ahead of it", CLAUSE_SEQ_19, {{TAKE, 5, OK}, {AHEAD, 6, OK}}},
+        {"behind it", CLAUSE_SEQ_19, {{TAKE, 5, OK}, {BEHIND, 8, OK}}},
         {"even if nobody is told", CLAUSE_SEQ_19, {{TAKE, 5, OK}, {AHEAD, 6, UNTOLD}}},
         {"what failed wrote nothing", FINE, {{TAKE, 5, OK}, {AHEAD, 6, ABORTED}}},
     };
@@ -1266,13 +1401,16 @@ Test(oracle_seen, a_refusal_of_a_worker_is_counted)
     static const struct {
         const char *name;
         enum clause_id clause;
-        bool takes, loses, reads, counts;
+        bool takes, reads, counts;
+        int64_t owner; /* by then */
     } cases[] = {
-        {"counted", FINE, true, true, false, true},
-        {"not counted", CLAUSE_SEQ_12, true, true, false, false},
-        {"it only reads", FINE, true, true, true, false},
-        {"the lease is still its own", FINE, true, false, false, false},
-        {"a client without a run", FINE, false, true, false, false},
+        {"counted", FINE, true, false, true, 0},
+        {"not counted", CLAUSE_SEQ_12, true, false, false, 0},
+        {"another has the lease", CLAUSE_SEQ_12, true, false, false, 76},
+        {"another, the other way round", CLAUSE_SEQ_12, true, false, false, 78},
+        {"it only reads", FINE, true, true, false, 0},
+        {"the lease is still its own", FINE, true, false, false, 77},
+        {"a client without a run", FINE, false, false, false, 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         begin();
@@ -1286,7 +1424,7 @@ Test(oracle_seen, a_refusal_of_a_worker_is_counted)
         set(TABLE_SEQ, 100, SEQ_OWNER, 77);
         set(TABLE_SEQ, 100, SEQ_HEARTBEAT, 5);
         cr_expect_eq(tell(seen_seq, &seen), FINE);
-        set(TABLE_SEQ, 100, SEQ_OWNER, cases[i].loses ? 0 : 77);
+        set(TABLE_SEQ, 100, SEQ_OWNER, cases[i].owner);
         hand.count = 0; /* by others */
         seen = seen_at(9, OK);
         seen.only_read = cases[i].reads;
@@ -1332,34 +1470,227 @@ Test(oracle_seen, nothing_is_sent_once_it_is_told_that_stage1_has_failed)
 /* ---- pipeline: what is put back ---------------------------------------------------------------
  */
 
-/* The sweep log has a row of the request's entry, phase and reason, or of another. */
-Test(oracle_seen, a_request_is_put_back_if_the_sweep_log_says_that_its_tries_were_exhausted)
+/* The commit brings a row of the sweep log, of this request or another, that says why, or does not;
+ * or the row was there before. */
+Test(oracle_seen, a_request_is_put_back_where_the_same_commit_says_so_in_the_sweep_log)
 {
     PROVES(CLAUSE_CUT_12);
+    SETTLES(ERRATUM_CUT_16);
     static const struct {
-        int column; /* that is another one's; -1: none is */
+        enum sweep_reason why;
+        int64_t request;
+        bool before;
         enum clause_id clause;
-    } cases[] = {{-1, FINE},
-                 {SWEEP_LOG_WHY, CLAUSE_CUT_12},
-                 {SWEEP_LOG_ENTRY, CLAUSE_CUT_12},
-                 {SWEEP_LOG_PHASE, CLAUSE_CUT_12}};
+    } cases[] = {{SWEEP_EXHAUSTED, 7, true, CLAUSE_CUT_12},
+                 {SWEEP_AGAIN, 7, false, FINE},
+                 {SWEEP_AGAIN, 8, false, CLAUSE_CUT_12},
+                 {SWEEP_GIVEN_UP, 7, false, CLAUSE_CUT_12},
+                 {SWEEP_MARKED, 7, false, CLAUSE_CUT_12}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct observed seen = seen_at(5, OK);
         begin();
         put(TABLE_MESSAGE, 7);
-        set(TABLE_MESSAGE, 7, MESSAGE_KIND, PHASE_CUT);
-        set(TABLE_MESSAGE, 7, MESSAGE_ACTIVITY, 40);
-        hand.count = 0;
         put(TABLE_SWEEP_LOG, 60);
-        set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_WHY, SWEEP_EXHAUSTED);
-        set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_ENTRY, 40);
-        set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_PHASE, PHASE_CUT);
-        if (cases[i].column >= 0) {
-            set(TABLE_SWEEP_LOG, 60, cases[i].column, 0);
-        }
+        set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_WHY, cases[i].why);
+        set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_REQUEST, cases[i].request);
         hand.count = 0;
+        if (!cases[i].before) {
+            hand_drop(&hand, TABLE_SWEEP_LOG, 60);
+            put(TABLE_SWEEP_LOG, 61);
+            set(TABLE_SWEEP_LOG, 61, SWEEP_LOG_WHY, cases[i].why);
+            set(TABLE_SWEEP_LOG, 61, SWEEP_LOG_REQUEST, cases[i].request);
+            hand.changes[0] = hand.changes[1]; /* it came so, and nothing went */
+            hand.count = 1;
+        }
         set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, 90);
         cr_expect_eq(tell(seen_pipeline, &seen), cases[i].clause, "case %zu", i);
+    }
+}
+
+Test(oracle_seen, a_sweep_asks_for_a_phase_again_no_later_than_a_claim_would_let_it_come)
+{
+    PROVES(CLAUSE_CUT_12);
+    SETTLES(ERRATUM_CUT_21);
+    static struct expectation asked;
+    static const struct {
+        int64_t wait, timeout;
+        uint8_t client;
+        enum clause_id clause;
+    } cases[] = {{1, 20, 3, FINE},
+                 {20, 20, 3, FINE},
+                 {21, 20, 3, CLAUSE_CUT_12},
+                 {0, 20, 3, CLAUSE_CUT_12},
+                 {10, 2, 3, FINE},
+                 {11, 2, 3, CLAUSE_CUT_12},
+                 {0, 20, OBSERVED_NOBODY, FINE}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct observed seen = seen_at(5, OK);
+        seen.client = cases[i].client;
+        begin();
+        asked.of.pipeline.timeout = cases[i].timeout;
+        oracle.expected = &asked;
+        put(TABLE_MESSAGE, 7);
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, INT64_MAX);
+        hand.count = 0;
+        put(TABLE_SWEEP_LOG, 60);
+        set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_WHY, SWEEP_AGAIN);
+        set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_REQUEST, 7);
+        hand.count = 1;
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, 5 + cases[i].wait);
+        cr_expect_eq(tell(seen_pipeline, &seen), cases[i].clause, "case %zu", i);
+    }
+}
+
+/* ---- the earlier ledger: claims and saves ----------------------------------------------------- */
+
+Test(oracle_seen, a_worker_of_the_earlier_ledger_holds_its_claim_until_the_ack)
+{
+    PROVES(CLAUSE_LEG_3);
+    static const struct act_case cases[] = {
+        {"acked", FINE, {{CLAIM, 1, OK}, {STEP, 2, OK}, {ACK, 3, OK}, {OTHER, 4, OK}}},
+        {"let go", CLAUSE_LEG_3, {{CLAIM, 1, OK}, {STEP, 2, OK}, {OTHER, 3, OK}}},
+        {"let go when it was refused",
+         CLAUSE_LEG_3,
+         {{CLAIM, 1, OK}, {STEP, 2, REFUSED}, {OTHER, 3, OK}}},
+        {"let go when it was told to try again",
+         CLAUSE_LEG_3,
+         {{CLAIM, 1, OK}, {STEP, 2, ABORTED}, {OTHER, 3, OK}}},
+        {"let go and claimed again",
+         CLAUSE_LEG_3,
+         {{CLAIM, 1, OK}, {STEP, 2, OK}, {CLAIM, 30, OK}}},
+        {"let go without knowing what had become of it",
+         FINE,
+         {{CLAIM, 1, OK}, {STEP, 2, UNTOLD}, {OTHER, 3, OK}}},
+        {"which is known again with the next claim",
+         CLAUSE_LEG_3,
+         {{CLAIM, 1, OK}, {STEP, 2, LOST}, {OTHER, 3, OK}, {CLAIM, 30, OK}}},
+        {"a claim that it was not told of", FINE, {{CLAIM, 1, UNTOLD}, {OTHER, 3, OK}}},
+        {"claimed by another meanwhile", FINE, {{CLAIM, 1, OK}, {STOLEN, 22, OK}, {OTHER, 23, OK}}},
+        {"started anew", FINE, {{CLAIM, 1, OK}, {STEP, 2, OK}, {OTHER, 3, BORN}}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        cr_expect_eq(play(seen_legacy, cases[i].steps, STEPS_MAX), cases[i].clause, "%s",
+                     cases[i].name);
+    }
+}
+
+/* A worker holds message 7, and commits without writing anything. */
+Test(oracle_seen, what_is_saved_again_is_counted)
+{
+    PROVES(CLAUSE_LEG_12);
+    static const struct {
+        bool other, published, reads;
+        enum clause_id clause;
+    } cases[] = {{false, false, false, CLAUSE_LEG_12},
+                 {true, false, false, FINE},
+                 {false, true, false, FINE},
+                 {false, false, true, FINE}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct observed seen = seen_at(5, OK);
+        begin();
+        put(TABLE_MESSAGE, 7);
+        hand.count = 0;
+        claim(7, 4);
+        cr_expect_eq(tell(seen_legacy, &seen), FINE);
+        put(TABLE_SAVED, 50);
+        set(TABLE_SAVED, 50, SAVED_BY, expected_legacy_claim(7, 1 + cases[i].other));
+        set(TABLE_SAVED, 50, SAVED_PUBLISHED, cases[i].published);
+        cr_expect_eq(tell(seen_legacy, &seen), FINE);
+        seen.only_read = cases[i].reads;
+        cr_expect_eq(tell(seen_legacy, &seen), cases[i].clause, "case %zu", i);
+    }
+}
+
+/* ---- seq: the run in hand --------------------------------------------------------------------- */
+
+/* A worker took the lease of seq 100, as owner 5, and its next transaction commits. */
+Test(oracle_seen, a_worker_goes_on_with_the_run_that_it_holds)
+{
+    PROVES(CLAUSE_SEQ_9);
+    static const struct {
+        const char *name;
+        enum end taken, between; /* OK: nothing is between */
+        bool reads, takes, lost, halted;
+        enum clause_id clause;
+    } cases[] = {{"looks for another", OK, OK, true, false, false, false, CLAUSE_SEQ_9},
+                 {"takes another", OK, OK, false, true, false, false, CLAUSE_SEQ_9},
+                 {"is to try again", OK, ABORTED, true, false, false, false, CLAUSE_SEQ_9},
+                 {"reads its own once more", OK, OK, false, false, false, false, FINE},
+                 {"was not told of it", UNTOLD, OK, true, false, false, false, FINE},
+                 {"was not told of what followed", OK, LOST, false, false, false, false, FINE},
+                 {"has lost it", OK, OK, false, true, true, false, FINE},
+                 {"has nothing more to do", OK, OK, true, false, false, true, FINE}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct observed seen = seen_at(5, cases[i].taken);
+        begin();
+        put(TABLE_STAGE, 1);
+        set(TABLE_STAGE, 1, STAGE_LEASE, 20);
+        put(TABLE_SEQ, 100);
+        put(TABLE_SEQ, 101);
+        set(TABLE_SEQ, 100, SEQ_ATTEMPTS, 2);
+        hand.count = 0;
+        set(TABLE_SEQ, 100, SEQ_STATE, 2);
+        set(TABLE_SEQ, 100, SEQ_OWNER, 5);
+        cr_expect_eq(tell(seen_seq, &seen), FINE);
+        if (cases[i].between != OK) {
+            seen = seen_at(5, cases[i].between);
+            cr_expect_eq(tell(seen_seq, &seen), FINE);
+        }
+        set(TABLE_STAGE, 1, STAGE_SEQ, cases[i].halted);
+        set(TABLE_SEQ, 100, SEQ_ATTEMPTS, 2 + cases[i].lost);
+        hand.count = 0;
+        seen = seen_at(6, OK);
+        seen.only_read = !cases[i].takes;
+        if (cases[i].reads) {
+            cr_expect_eq(tell(seen_seq, &seen), FINE, "%s", cases[i].name);
+        }
+        if (cases[i].takes) {
+            set(TABLE_SEQ, 101, SEQ_STATE, 2);
+            set(TABLE_SEQ, 101, SEQ_OWNER, 5);
+        }
+        cr_expect_eq(tell(seen_seq, &seen), cases[i].clause, "%s", cases[i].name);
+    }
+}
+
+/* Twelve transactions in a row change nothing, and so does the next, unless it is one of them that does. */
+Test(oracle_seen, a_seq_that_is_to_be_cancelled_is_not_passed_over)
+{
+    PROVES(CLAUSE_SEQ_15);
+    static const struct {
+        int64_t state, unwanted, asked;
+        bool halted, acts;
+        enum clause_id clause;
+    } cases[] = {{1, 1, 0, false, false, CLAUSE_SEQ_15},
+                 {2, 1, 0, false, false, CLAUSE_SEQ_15},
+                 {2, 1, 43, false, false, CLAUSE_SEQ_15}, /* and its grace period is over */
+                 {2, 1, 44, false, false, FINE},
+                 {1, 0, 0, false, false, FINE},
+                 {3, 1, 0, false, false, FINE},
+                 {1, 1, 0, true, false, FINE},
+                 {1, 1, 0, false, true, FINE}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        enum clause_id clause = FINE;
+        begin();
+        put(TABLE_STAGE, 1);
+        set(TABLE_STAGE, 1, STAGE_LEASE, 20);
+        set(TABLE_STAGE, 1, STAGE_GRACE, 7);
+        set(TABLE_STAGE, 1, STAGE_SEQ, cases[i].halted);
+        put(TABLE_SEQ, 100);
+        set(TABLE_SEQ, 100, SEQ_STATE, cases[i].state);
+        set(TABLE_SEQ, 100, SEQ_UNWANTED, cases[i].unwanted);
+        set(TABLE_SEQ, 100, SEQ_CANCEL_AT, cases[i].asked);
+        set(TABLE_SEQ, 100, SEQ_HEARTBEAT, 50);
+        hand.count = 0;
+        for (int look = 1; look <= 13; look++) {
+            struct observed seen = seen_at(50, OK);
+            seen.only_read = look % 2 != 0;
+            if (look == 6 && cases[i].acts) {
+                put(TABLE_SEQ, 101);
+            }
+            clause = tell(seen_seq, &seen);
+            cr_expect(look == 13 || clause == FINE, "case %zu: look %d", i, look);
+        }
+        cr_expect_eq(clause, cases[i].clause, "case %zu", i);
     }
 }
 

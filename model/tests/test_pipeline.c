@@ -8,12 +8,12 @@
 #include <string.h>
 
 static struct rules rules = {.protocol = &protocol_pipeline,
-                             .actors = 2,
-                             .cast = {PIPELINE_CLIENT, PIPELINE_WORKER},
+                             .actors = 3,
+                             .cast = {PIPELINE_CLIENT, PIPELINE_WORKER, PIPELINE_SWEEP},
                              .jobs = 1,
                              .timeout = 60,
                              .put_back = 7};
-OWN_RULES(rules, pipeline_rules, .entry_count = 5,
+OWN_RULES(rules, pipeline_rules, .entry_count = 5, .passes = 2,
           .entries = {{.reviews = 2,
                        .verifies = 2,
                        .decisions = {DECISION_APPROVE, DECISION_REJECT},
@@ -201,7 +201,7 @@ Test(pipeline, each_phase_is_one_bundle_at_its_isolation_level_under_one_lock)
         cr_expect_eq(calls(PRIMITIVE_LOCK_ENTRY), locks);
         cr_expect(!locks || find(PRIMITIVE_LOCK_ENTRY, 0) == 0, "the lock comes first");
         cr_expect_eq(calls(PRIMITIVE_ADD_PAST), 1, "one row of history");
-        for (int c = locks; c < bundle.count; c++) {
+        for (int c = 1; c < bundle.count; c++) {
             cr_expect_eq(bundle.calls[c].mode, CALL_REQUIRE, "whole or not at all");
         }
     }
@@ -395,7 +395,7 @@ Test(pipeline, what_the_outcome_of_a_phase_means)
          1},
         {{.kind = OUTCOME_ABORTED, .aborted = ABORT_DEADLOCK}, PIPELINE_PHASE, SWEEP_MARKED, 1},
         {{.kind = OUTCOME_ABORTED, .aborted = ABORT_CONNECTION}, PIPELINE_PHASE, SWEEP_MARKED, 1},
-        {{.kind = OUTCOME_ABORTED, .aborted = ABORT_CONNECTIONS}, PIPELINE_PHASE, SWEEP_MARKED, 0},
+        {{.kind = OUTCOME_ABORTED, .aborted = ABORT_CONNECTIONS}, PIPELINE_PHASE, SWEEP_MARKED, 1},
         {{.kind = OUTCOME_ABORTED, .aborted = ABORT_TIMEOUT}, PIPELINE_PHASE, SWEEP_MARKED, 1},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -420,26 +420,127 @@ Test(pipeline, a_look_that_nobody_classified_an_error_of_is_for_people_too)
     cr_expect_not(ACTOR_IS(&actor, pipeline_worker)->follows);
 }
 
-Test(pipeline, transient_errors_are_retried_three_times_and_then_put_back_and_logged)
+Test(pipeline, a_mark_reads_before_it_writes_and_returns_the_entry_that_is_there)
+{
+    PROVES(CLAUSE_CUT_5);
+    SETTLES(ERRATUM_CUT_2);
+    for (int same = 0; same < 2; same++) {
+        begin();
+        hold(PHASE_MARK, 0);
+        int64_t payload = ACTOR_IS(&actor, pipeline_worker)->message[1 + REQUEST_SOURCE];
+        next();
+        cr_assert_eq(bundle.calls[0].primitive, PRIMITIVE_NEED_NEW);
+        cr_expect_eq(bundle.calls[0].mode, CALL_UNLESS_DONE);
+        take((struct outcome){.kind = OUTCOME_COMMITTED,
+                              .skipped = 1,
+                              .values = {STATUS_MARKED, payload + 1 - same}});
+        cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_HAND_ON);
+        cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->follows, same == 1);
+        cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->why,
+                     same ? SWEEP_MARKED : SWEEP_OTHER_LOAD);
+    }
+}
+
+/* (PI3), (PI4) */
+Test(pipeline, transient_errors_are_retried_three_times_and_then_the_phase_stops)
 {
     PROVES(CLAUSE_CUT_12);
-    SETTLES(ERRATUM_CUT_16);
+    SETTLES(ERRATUM_CUT_15, ERRATUM_CUT_16);
+    static const enum abort_class classes[] = {ABORT_SERIALIZATION, ABORT_CONNECTIONS,
+                                               ABORT_CONNECTION};
     hold(PHASE_CUT, 0);
     for (int i = 0; i < PIPELINE_TRIES_MAX; i++) {
-        take((struct outcome){.kind = OUTCOME_ABORTED, .aborted = ABORT_SERIALIZATION});
-        take((struct outcome){.kind = OUTCOME_ABORTED, .aborted = ABORT_CONNECTIONS});
+        take((struct outcome){.kind = OUTCOME_ABORTED, .aborted = (uint8_t)classes[i]});
         next();
         cr_assert_eq(bundle.name, BUNDLE_CUT);
         cr_expect_eq(params(find(PRIMITIVE_ADD_PAST, 0))[4], i + 1, "the history counts them");
     }
     take((struct outcome){.kind = OUTCOME_ABORTED, .aborted = ABORT_DEADLOCK});
     next();
-    cr_expect_eq(bundle.name, BUNDLE_PUT_BACK);
-    cr_expect_eq(params(0)[2], rules.put_back);
+    cr_expect_eq(bundle.name, BUNDLE_STOP);
+    cr_expect_eq(params(0)[2], 0, "it was never stopped before");
+    cr_expect_eq(params(0)[3], 1);
+    cr_expect_eq(params(0)[4], PROTOCOL_NEVER, "nobody may claim it");
     cr_expect_eq(params(find(PRIMITIVE_LOG_SWEEP, 0))[3], SWEEP_EXHAUSTED);
+    cr_expect_eq(params(find(PRIMITIVE_LOG_SWEEP, 0))[4], params(0)[0], "which request it was");
     take((struct outcome){.kind = OUTCOME_COMMITTED});
     cr_expect(role()->is_idle(&actor));
 }
+
+Test(pipeline, a_stop_that_the_log_has_already_is_the_next_one)
+{
+    SETTLES(ERRATUM_CUT_21);
+    hold(PHASE_CUT, 0);
+    for (int i = 0; i <= PIPELINE_TRIES_MAX; i++) {
+        take((struct outcome){.kind = OUTCOME_ABORTED, .aborted = ABORT_DEADLOCK});
+    }
+    next();
+    int64_t first = params(find(PRIMITIVE_LOG_SWEEP, 0))[0];
+    take((struct outcome){.kind = OUTCOME_REFUSED, .refusal = REFUSED_EXISTS});
+    next();
+    cr_assert_eq(bundle.name, BUNDLE_STOP);
+    cr_expect_eq(params(0)[3], 2);
+    cr_expect_neq(params(find(PRIMITIVE_LOG_SWEEP, 0))[0], first);
+    take((struct outcome){.kind = OUTCOME_REFUSED, .refusal = REFUSED_EPOCH});
+    cr_expect(role()->is_idle(&actor), "another worker has it");
+}
+
+/* ---- the sweep ------------------------------------------------------------------------------- */
+
+static const struct role *sweep_role(void)
+{
+    return protocol_role(&rules, 2);
+}
+
+/* The sweep finds a request that was stopped so often, and builds its pass. */
+static void sweep(enum pipeline_phase phase, int64_t stops, int64_t node)
+{
+    protocol_begin(&actor, &rules, 2);
+    sweep_role()->next(&actor, &rules, &bundle);
+    cr_assert_eq(bundle.name, BUNDLE_SWEEP_LOOK);
+    struct outcome found = {.kind = OUTCOME_COMMITTED,
+                            .values = {77, phase, pipeline_entry_id(0, node), stops, 0, node}};
+    sweep_role()->take(&actor, &rules, &found);
+    cr_assert_not(sweep_role()->is_idle(&actor));
+    sweep_role()->next(&actor, &rules, &bundle);
+    cr_assert_eq(bundle.name, BUNDLE_SWEEP);
+}
+
+Test(pipeline, a_pass_of_the_sweep_is_one_row_of_its_log_and_asks_again_so_often)
+{
+    PROVES(CLAUSE_CUT_12);
+    SETTLES(ERRATUM_CUT_21);
+    sweep(PHASE_CUT, 1, 0);
+    cr_expect_eq(find(PRIMITIVE_ASK_AGAIN, 0), 0);
+    cr_expect_eq(params(0)[0], 77);
+    cr_expect_eq(params(0)[1], 1);
+    cr_expect_eq(params(0)[2], rules.put_back);
+    cr_expect_eq(calls(PRIMITIVE_LOG_SWEEP), 1);
+    cr_expect_eq(params(find(PRIMITIVE_LOG_SWEEP, 0))[3], SWEEP_AGAIN);
+    cr_expect_eq(calls(PRIMITIVE_PUBLISH), 0);
+    sweep(PHASE_CUT, 2, 0);
+    cr_expect_eq(find(PRIMITIVE_GIVE_UP, 0), 0);
+    cr_expect_eq(params(find(PRIMITIVE_LOG_SWEEP, 0))[3], SWEEP_GIVEN_UP);
+    cr_expect_eq(params(find(PRIMITIVE_LOG_SWEEP, 0))[4], 77);
+    cr_expect_eq(calls(PRIMITIVE_PUBLISH), 0);
+    sweep(PHASE_MARK, 2, 0);
+    cr_expect_eq(calls(PRIMITIVE_PUBLISH), 1, "the next MARK, in every case");
+}
+
+Test(pipeline, a_sweep_that_is_not_told_how_its_pass_ended_looks_again)
+{
+    static const enum outcome_kind ends[] = {OUTCOME_COMMITTED, OUTCOME_REFUSED, OUTCOME_ABORTED,
+                                             OUTCOME_UNKNOWN};
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        sweep(PHASE_CUT, 1, 0);
+        sweep_role()->take(&actor, &rules, &(struct outcome){.kind = (uint8_t)ends[i]});
+        cr_expect(sweep_role()->is_idle(&actor));
+        sweep_role()->take(&actor, &rules, &(struct outcome){.kind = (uint8_t)ends[i]});
+        cr_expect(sweep_role()->is_idle(&actor), "nothing stands");
+    }
+}
+
+/* ---- what is read ---------------------------------------------------------------------------- */
 
 /* values: the entry's status and payload, then what was asked for; of a MARK its payload, too. */
 Test(pipeline, what_is_read_after_a_refusal_or_a_lost_answer_decides)
@@ -513,7 +614,7 @@ Test(pipeline, reading_is_retried_and_given_up_as_a_phase_is)
         cr_assert_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_READ);
     }
     take((struct outcome){.kind = OUTCOME_ABORTED, .aborted = ABORT_CONNECTION});
-    cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_PUT_BACK);
+    cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_STOP);
     begin();
     hold(PHASE_CUT, 0);
     for (int i = 0; i <= PIPELINE_TRIES_MAX; i++) { /* lost, and not there, each time */
@@ -521,7 +622,7 @@ Test(pipeline, reading_is_retried_and_given_up_as_a_phase_is)
         take((struct outcome){.kind = OUTCOME_UNKNOWN});
         take((struct outcome){.kind = OUTCOME_COMMITTED, .values = {STATUS_APPROVED, 1, 0}});
     }
-    cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_PUT_BACK);
+    cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_STOP);
 }
 
 Test(pipeline, handing_on_ends_when_it_is_done_or_another_workers_or_hopeless)

@@ -33,6 +33,19 @@ Test(protocol, every_one_is_found_by_its_name_and_names_tables_and_roles)
     cr_expect_not(protocol_judges(CLAUSE_FAMILY_COUNT), "no protocol promises what has no family");
 }
 
+Test(protocol, an_actor_has_room_for_the_roles_that_most_protocols_have) /* PR3 */
+{
+    for (size_t i = 0; i < protocol_count() * PROTOCOL_ROLES_MAX; i++) {
+        const struct protocol *protocol = protocol_at(i / PROTOCOL_ROLES_MAX);
+        const struct role *role = &protocol->roles[i % PROTOCOL_ROLES_MAX];
+        size_t needs = role->begin == protocol_client_begin     ? sizeof(struct client)
+                       : role->begin == protocol_consumer_begin ? sizeof(struct consumer)
+                                                                : 0;
+        cr_expect_geq(protocol->actor_size, needs, "%s: actor_size is less than a %s needs",
+                      protocol->name, role->name);
+    }
+}
+
 Test(protocol, a_role_has_every_function_that_it_must_have)
 {
     for (size_t i = 0; i < protocol_count() * PROTOCOL_ROLES_MAX; i++) {
@@ -49,7 +62,7 @@ Test(protocol, every_table_has_a_name_of_its_own_and_columns_that_have_names)
     for (int t = 0; t < TABLE_COUNT; t++) {
         const struct table *table = table_get((enum row_table)t);
         cr_assert_not_null(table->name, "table %d is not described", t);
-        cr_expect_leq(strlen(table->name), 15U, "%s", table->name);
+        cr_expect_leq(strlen(table->name), 31U, "%s", table->name);
         for (uint32_t c = 0; c < table->columns; c++) {
             cr_expect_not_null(table->column[c].name, "%s, column %u", table->name, c);
         }
@@ -80,10 +93,17 @@ Test(protocol, a_kind_of_column_has_what_it_needs) /* TD1 */
 Test(protocol, a_foreign_key_is_a_reference_to_its_parent) /* TD2 */
 {
     for (int t = 0; t < TABLE_COUNT; t++) {
-        const struct foreign_key *key = &primitive_foreign_keys[t];
-        const struct column *column = table_column((enum row_table)t, key->column);
-        cr_expect(!key->there || (column->kind == COLUMN_REF && column->of == key->parent), "%s",
-                  table_get((enum row_table)t)->name);
+        uint32_t columns = 0;
+        for (const struct foreign_key *key = primitive_foreign_keys[t]; key->there; key++) {
+            const struct column *column = table_column((enum row_table)t, key->column);
+            cr_expect(column->kind == COLUMN_REF && column->of == key->parent, "%s.%s",
+                      table_get((enum row_table)t)->name, column->name);
+            cr_expect_eq(column->nullable, key->optional, "%s.%s",
+                         table_get((enum row_table)t)->name, column->name);
+            cr_expect_eq(columns >> key->column & 1, 0, "once");
+            columns |= UINT32_C(1) << key->column;
+        }
+        cr_expect_eq(columns, primitive_foreign_columns[t]);
     }
 }
 

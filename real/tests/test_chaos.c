@@ -728,7 +728,7 @@ Test(chaos, a_standby_joins_a_server_that_is_starting_over)
 static void insert_row(struct store_pg *store, enum row_table table, int64_t key)
 {
     char text[512];
-    const struct foreign_key *parent = &primitive_foreign_keys[table];
+    const struct foreign_key *parent = primitive_foreign_keys[table];
     if (parent->there) {
         insert_row(store, (enum row_table)parent->parent, key);
     }
@@ -757,7 +757,7 @@ static int64_t claim(struct store_pg *store, int64_t now)
 static int64_t copies_of(struct store_pg *store, int64_t original, int64_t key, int64_t visible)
 {
     char text[768];
-    const struct foreign_key *parent = &primitive_foreign_keys[TABLE_MESSAGE];
+    const struct foreign_key *parent = primitive_foreign_keys[TABLE_MESSAGE];
     int used = snprintf(text, sizeof text,
                         "SELECT count(*) FROM " SCHEMA ".message WHERE id = %" PRId64
                         " AND visible_at = %" PRId64 " AND epoch = 0",
@@ -807,11 +807,23 @@ Test(chaos, a_copy_has_its_messages_content_and_counts_once_it_was_claimed)
     store_pg_close(other);
 }
 
+/* The server's own clock, which nothing lets leap. */
+static int64_t wall_clock(struct store_pg *store)
+{
+    return ask(store, "SELECT " SCHEMA "." SCHEMA_WALL "()");
+}
+
+/* The store's clock is so far ahead, from the next transaction on. */
 static void leap(struct store_pg *store, int64_t ahead)
 {
     char script[SCHEMA_SCRIPT_SIZE];
-    schema_leap_script(SCHEMA, ahead, script);
+    struct schema_leaps leaps = {
+        1, {{.from = wall_clock(store) + INT64_C(20) * SCHEMA_LEAP_MARGIN_MS, .ahead = ahead}}};
+    schema_leap_script(SCHEMA, &leaps, script);
     must_run(store, script);
+    while (wall_clock(store) < leaps.at[0].from) {
+        usleep(1000);
+    }
 }
 
 /* Claims last for 100 ms, and nobody waits: the server's clock leaps, to both sides. */
@@ -819,7 +831,7 @@ Test(chaos, claims_go_by_the_clock_of_the_server)
 {
     SETTLES(ERRATUM_SEQ_13);
     struct store_pg *store = open_at(server_dsn()), *other = open_at(server_dsn());
-    int64_t now = 0, later = 0, wall = ask(store, "SELECT " SCHEMA "." SCHEMA_WALL "()");
+    int64_t now = 0, later = 0, wall = wall_clock(store);
     leap(store, 0);
     insert_row(store, TABLE_MESSAGE, 5);
     cr_assert(store_pg_now(store, &now));
@@ -832,12 +844,31 @@ Test(chaos, claims_go_by_the_clock_of_the_server)
     cr_expect_eq(claim(other, STORE_PG_SERVERS_TIME), 0, "an hour earlier it stands");
     cr_assert(store_pg_now(store, &later));
     cr_expect_lt(later, now);
-    cr_expect_geq(ask(store, "SELECT " SCHEMA "." SCHEMA_WALL "()"), wall, "another clock");
+    cr_expect_geq(wall_clock(store), wall, "another clock");
     cr_expect_eq(ask(store,
                      "SELECT count(*) FROM pg_stat_activity WHERE pid = pg_backend_pid() AND "
                      "abs(date_part('epoch', xact_start) * 1000 - " SCHEMA "." SCHEMA_WALL
                      "()) < 60000"),
                  1, "in milliseconds since 1970");
+    store_pg_close(store);
+    store_pg_close(other);
+}
+
+/* A new function of the schema is seen at once, also by a transaction that is open; the leap is not. */
+Test(chaos, no_transaction_sees_the_clock_leap)
+{
+    SETTLES(ERRATUM_SEQ_13);
+    int64_t began = 0, later = 0, next = 0;
+    struct store_pg *store = open_at(server_dsn()), *other = open_at(server_dsn());
+    leap(other, 3600000);
+    must_run(store, "BEGIN");
+    cr_assert(store_pg_now(store, &began));
+    leap(other, -3600000);
+    cr_assert(store_pg_now(store, &later));
+    cr_expect_eq(later, began);
+    must_run(store, "COMMIT");
+    cr_assert(store_pg_now(store, &next));
+    cr_expect_lt(next, began);
     store_pg_close(store);
     store_pg_close(other);
 }
@@ -891,9 +922,9 @@ Test(chaos, a_transaction_of_the_history_has_the_wall_clock_of_the_server)
     struct bundle bundle = create_job(1);
     struct outcome outcome = {0};
     leap(store, 3600000);
-    int64_t before = ask(other, "SELECT " SCHEMA "." SCHEMA_WALL "()");
+    int64_t before = wall_clock(other);
     cr_assert(store_pg_send_open(store, &bundle, STORE_PG_SERVERS_TIME));
-    int64_t meanwhile = ask(other, "SELECT " SCHEMA "." SCHEMA_WALL "()");
+    int64_t meanwhile = wall_clock(other);
     store_pg_send_commit(store);
     cr_assert(store_pg_receive(store, &outcome));
     read_history();

@@ -51,6 +51,7 @@ function verdictSection(data) {
         plantedNotice(data),
         isMissing(verdict.status) ? null
             : element('p', { class: 'aside' }, `Exit status ${verdict.status}${words === known.words ? '' : `: ${known.words}`}.`),
+        reasonsOf(verdict),
         element('ul', { class: 'tiles' }, tiles(data)),
         boundOf(data.bound));
 }
@@ -68,12 +69,17 @@ function isPlantedOnly(data) {
     return plantedNames(data).length > 0 && (findings.length > 0 || isEveryRunPlanted(data)) && findings.every((finding) => !isMissing(finding.sabotage));
 }
 
-/** The first words: that a bug was planted comes before what it broke. */
+/** The program's words: every reason, the worst first, a planted bug by its name. */
 function verdictWords(data) {
-    const words = data.verdict?.words ?? (VERDICTS[data.verdict?.status] ?? NO_VERDICT).words;
-    if (!isPlantedOnly(data)) return words;
-    const names = plantedNames(data);
-    return `with ${names.length === 1 ? `a bug planted on purpose (${names[0]})` : `${names.length} bugs planted on purpose`}: ${words}`;
+    return data.verdict?.words ?? (VERDICTS[data.verdict?.status] ?? NO_VERDICT).words;
+}
+
+/** All reasons, where the headline has room for a few only. */
+function reasonsOf(verdict) {
+    const reasons = listOf(verdict.reasons);
+    if (reasons.length === 0) return null;
+    return element('ul', { class: 'reasons' }, reasons.map((reason) => element('li', {}, reason.text,
+        reason.status === 0 ? null : element('small', {}, ` (status ${reason.status})`))));
 }
 
 const plantedWords = (name) => ['The bug ', element('code', {}, name), ' was planted on purpose: this shows that the checks find it, not that the protocol has it.'];
@@ -114,10 +120,12 @@ function tiles(data) {
 
 function findingsTile(data) {
     if (isMissing(data.findings)) return tile('findings', 'Findings', notMeasured(), 'not recorded here');
-    const findings = listOf(data.findings);
+    const all = listOf(data.findings);
+    const findings = all.filter((finding) => finding.kind !== 'expected');
     const runs = sum(findings, 'count');
+    const expected = all.length - findings.length;
     return tile('findings', 'Findings', formatNumber(findings.length),
-        findings.length === 0 ? 'nothing was broken' : runs === null ? 'see below' : `in ${counted(runs, 'run')}`,
+        findings.length === 0 ? (expected === 0 ? 'nothing was broken' : `${formatNumber(expected)} where a scenario is there to make them`) : runs === null ? 'see below' : `in ${counted(runs, 'run')}`,
         findings.length > 0);
 }
 
@@ -133,7 +141,8 @@ function promisesTile(data) {
     const held = countOf(clauses, (clause) => clause.status === 'held');
     const broken = countOf(clauses, (clause) => clause.status === 'broken');
     const open = countOf(clauses, (clause) => clause.status === 'not shown');
-    const note = [broken && `${broken} broken`, open && `${open} not shown`].filter(Boolean).join(', ');
+    const expected = countOf(clauses, (clause) => clause.status === 'broken, as expected');
+    const note = [broken && `${broken} broken`, expected && `${expected} broken as expected`, open && `${open} not shown`].filter(Boolean).join(', ');
     return tile('promises', 'Promises held', share(held, clauses.length), note || 'none is open', note !== '');
 }
 
@@ -175,12 +184,12 @@ function machinesTile(data) {
 
 function killsTile(data) {
     const kills = listOf(data.kills);
-    if (kills.length === 0) return tile('kills', 'Planted bugs found', notMeasured(), 'none was hunted here');
+    if (kills.length === 0) return tile('kills', 'Planted bugs found', notMeasured(), plantedNames(data).length > 0 ? 'see the verdict' : 'none was hunted here');
     const found = countOf(kills, (kill) => kill.status === 'found');
     const equivalent = countOf(kills, (kill) => kill.status === 'equivalent');
     const notShown = countOf(kills, (kill) => kill.status === 'not shown');
     const survived = countOf(kills, (kill) => kill.status === 'survived');
-    return tile('kills', 'Planted bugs found', share(found, kills.length - equivalent - notShown),
+    return tile('kills', 'Planted bugs found', share(found, Math.max(data.kills_of ?? 0, kills.length) - equivalent - notShown),
         survived > 0 ? `${survived} survived`
             : `and ${equivalent} equivalent${notShown > 0 ? `, ${notShown} not shown` : ''}`, survived > 0);
 }
@@ -257,7 +266,7 @@ function families(rows, choose) {
     const names = [...new Set(rows.map((row) => row.family).filter((name) => !isMissing(name)))];
     return element('ul', { class: 'families' }, names.map((name) => {
         const all = rows.filter((row) => row.family === name);
-        const counts = ['held', 'broken', 'not shown', 'elsewhere']
+        const counts = ['held', 'broken', 'broken, as expected', 'not shown', 'elsewhere']
             .map((word) => [word, countOf(all, (row) => row.status === word)]).filter(([, count]) => count > 0);
         const words = counts.map(([word, count]) => `${count} ${word}`).join(', ');
         return element('li', {}, element('button', { type: 'button', onclick: () => choose(name) },

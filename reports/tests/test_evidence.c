@@ -152,26 +152,26 @@ static void expect_verdict(int status, const char *words)
 Test(evidence, of_a_finding_in_a_session_that_was_killed_is_a_broken_promise)
 {
     cr_assert(add(BEGIN("campaign") FINDING("new", "ACL-5")));
-    expect_verdict(1, "a promise was broken; a run was killed half-way");
+    expect_verdict(
+        1, "a promise was broken: ACL-5; a run was interrupted: campaign was killed half-way");
 }
 
-Test(evidence, of_an_expected_finding_is_a_broken_promise_all_the_same)
+Test(evidence, of_a_finding_that_was_asked_for_is_named_and_is_no_failure)
 {
     cr_assert(add(EXPECTING FINDING("new", "ACL-5") END(0)));
-    expect_verdict(1, "a promise was broken; a finding was expected, and made");
+    expect_verdict(0, "a promise was broken: ACL-5 (--expect-finding)");
 }
 
 Test(evidence, of_a_finding_that_was_expected_and_not_made_breaks_no_promise)
 {
     cr_assert(add(EXPECTING "{\"type\":\"scenario\",\"runs\":1}\n" END(1)));
-    expect_verdict(4, "incomplete: not everything was put to the test; a finding was expected, and "
-                      "none was made");
+    expect_verdict(1, "a finding was expected, and none was made");
 }
 
 Test(evidence, of_known_findings_alone_is_told_beside_what_held)
 {
     cr_assert(add(BEGIN("campaign") FINDING("known", "ACL-5") END(0)));
-    expect_verdict(0, "every promise held, but for 1 known finding");
+    expect_verdict(0, "every promise held; a known finding: ACL-5");
     json_t *report = report_make(&evidence, NULL);
     cr_expect_str_eq(evidence_text(json_array_get(json_object_get(report, "findings"), 0), "kind"),
                      "known");
@@ -427,7 +427,8 @@ Test(evidence, becomes_a_report_with_the_verdict_and_every_promise)
     evidence_end(&evidence);
     json_t *report = report_make(&evidence, NULL);
     cr_expect_eq(evidence_number(report, "version"), 1U);
-    cr_expect(evidence_is(json_object_get(report, "verdict"), "words", "every promise held"));
+    cr_expect(evidence_is(json_object_get(report, "verdict"), "words",
+                          "every promise held that was put to the test, 3 of 128"));
     cr_expect_eq(json_array_size(json_object_get(report, "clauses")), (size_t)CLAUSE_COUNT);
     cr_expect(evidence_is(status_of(report, "ACL-5"), "status", "held"));
     cr_expect(json_is_null(json_object_get(status_of(report, "ACL-5"), "real")));

@@ -63,6 +63,7 @@ struct course {
 #define PAYLOAD_         TABLE_ENTRY, ENTRY_PAYLOAD
 #define STAMP_           TABLE_CHANGE_SET, CHANGE_SET_VERIFIER
 #define SIGNED_          TABLE_SIGNATURE, SIGNATURE_PRIOR
+#define SIGNED_BY_       TABLE_CHANGE_SET, CHANGE_SET_SIGNATURE
 
 static const uint8_t course_job[JOB_COLUMNS] = {COURSE_P(1)};
 static const uint8_t course_null_job[JOB_COLUMNS] = {COURSE_P(1), OPERAND_NULL};
@@ -70,7 +71,8 @@ static const uint8_t course_activity[ACTIVITY_COLUMNS] = {COURSE_P(1), 0, COURSE
 static const uint8_t course_guid[GUID_COLUMNS] = {COURSE_P(1), COURSE_P(2)};
 static const uint8_t course_completion[COMPLETION_COLUMNS] = {COURSE_P(1), 0, OPERAND_ONE};
 static const uint8_t course_sweep[SWEEP_LOG_COLUMNS] = {[SWEEP_LOG_WHY] = COURSE_P(1)};
-static const uint8_t course_verify[VERIFY_COLUMNS] = {[VERIFY_SET] = COURSE_P(1)};
+static const uint8_t course_verify[VERIFY_COLUMNS] = {
+    [VERIFY_SET] = COURSE_P(1), [VERIFY_EXECUTOR] = COURSE_P(2), [VERIFY_VERIFIER] = COURSE_P(3)};
 /* Of entry 51: lane and principal. */
 static const uint8_t course_signature[SIGNATURE_COLUMNS] = {COURSE_P(3), COURSE_P(1), COURSE_P(2)};
 static const uint8_t course_null_signature[SIGNATURE_COLUMNS] = {COURSE_P(3), OPERAND_NULL,
@@ -146,7 +148,7 @@ static const struct script_row course_rows[] = {
     {TABLE_ENTRY, 51, {[ENTRY_STATUS] = 3}},
     {TABLE_SWEEP_LOG, 61, {[SWEEP_LOG_WHY] = 0}},
     {TABLE_SIGNATURE, 71, {[SIGNATURE_ENTRY] = 51}},
-    {TABLE_CHANGE_SET, 81, {[CHANGE_SET_SIGNATURE] = 71}},
+    {TABLE_CHANGE_SET, 81, {[CHANGE_SET_ENTRY] = 51, [CHANGE_SET_SIGNATURE] = 71}},
 };
 
 /* ---- the courses ----------------------------------------------------------------------------- */
@@ -164,6 +166,10 @@ static const struct course courses[] = {
         DOES('B', ADD(JOB_, 1, 10), "waits"),
         GIVES_UP('A', "rolls back; B: 15"),
         COMMITS('B', "commits")}, .cells = {{JOB_COLUMN(1), 15}}},
+    {"an update that changes nothing is one all the same", .serializable = "B", .steps = {
+        DOES('B', READ(JOB_, 2), "7"),
+        DOES('A', SET(JOB_, 1, 5), "5"), COMMITS('A', "commits"),
+        DOES('B', ADD(JOB_, 1, 1), "40001"), GIVES_UP('B', "rolls back")}},
     {"a lock lasts until the transaction ends", .steps = {
         DOES('A', LOCK(JOB_, 1, LOCK_UPDATE), "5"),
         DOES('A', READ(JOB_, 2), "7"),
@@ -204,6 +210,12 @@ static const struct course courses[] = {
         DOES('A', CLAIM(), "message 23"),
         COMMITS('A', "commits"), COMMITS('B', "commits")},
         .cells = {{TABLE_MESSAGE, 23, MESSAGE_EPOCH, 1}}},
+    {"a claim takes the first of its own new messages", .steps = {
+        DOES('A', INSERT(TABLE_MESSAGE, course_message, 23, 11, 5), "done"),
+        DOES('A', INSERT(TABLE_MESSAGE, course_message, 24, 11, 4), "done"),
+        DOES('A', CLAIM(), "message 24"), DOES('A', CLAIM(), "message 23"),
+        COMMITS('A', "commits")},
+        .cells = {{TABLE_MESSAGE, 23, MESSAGE_EPOCH, 1}, {TABLE_MESSAGE, 24, MESSAGE_EPOCH, 1}}},
     {"a claim does not take what is not due", .steps = {
         DOES('A', INSERT(TABLE_MESSAGE, course_message, 23, 11, SCRIPT_NOW + 1), "done"),
         DOES('A', CLAIM(), "message 21"), DOES('A', CLAIM(), "message 22"), DOES('A', CLAIM(), "refused"),
@@ -435,12 +447,12 @@ static const struct course courses[] = {
         DOES('A', LOCK(STATUS_, 51, LOCK_SHARE), "3"),
         DOES('A', INSERT(TABLE_SIGNATURE, course_signature, 72, LANE_EXECUTOR, PRINCIPAL_EXEC, 51), "done"),
         DOES('B', INSERT(TABLE_SIGNATURE, course_signature, 73, LANE_VERIFIER, PRINCIPAL_VERIFY, 51), "done"),
-        DOES('B', INSERT(TABLE_VERIFY, course_verify, 91, 81), "done"),
+        DOES('B', INSERT(TABLE_VERIFY, course_verify, 91, 81, 71, 71), "done"),
         DOES('B', SET(STATUS_, 51, 4), "waits"),
         COMMITS('A', "commits; B: 4"), COMMITS('B', "commits")},
      .cells = {{TABLE_ENTRY, 51, ENTRY_STATUS, 4}, {TABLE_SIGNATURE, 73, SIGNATURE_LANE, LANE_VERIFIER}}},
     {"what the executor may not is 42501", .exec = "ABCD", .steps = {
-        DOES('A', INSERT(TABLE_VERIFY, course_verify, 91, 81), "42501"), GIVES_UP('A', "rolls back"),
+        DOES('A', INSERT(TABLE_VERIFY, course_verify, 91, 81, 71, 71), "42501"), GIVES_UP('A', "rolls back"),
         DOES('B', SET(PAYLOAD_, 51, 1), "42501"), GIVES_UP('B', "rolls back"),
         DOES('C', DELETE(STATUS_, 99), "42501"), GIVES_UP('C', "rolls back"),
         DOES('D', SET(STAMP_, 81, 1), "42501"), GIVES_UP('D', "rolls back")}},
@@ -471,6 +483,24 @@ static const struct course courses[] = {
         DOES('A', INSERT(TABLE_ACTIVITY, course_activity, 11, 99, 0), "23505"), GIVES_UP('A', "rolls back")}},
     {"a row that refers to none is refused", .steps = {
         DOES('A', INSERT(TABLE_ACTIVITY, course_activity, 13, 99, 0), "23503"), GIVES_UP('A', "rolls back")}},
+    {"every reference of a new row is checked, one after the other", .steps = {
+        DOES('A', LOCK(SIGNED_, 71, LOCK_UPDATE), "0"),
+        DOES('B', LOCK(STAMP_, 81, LOCK_UPDATE), "0"),
+        DOES('C', INSERT(TABLE_VERIFY, course_verify, 91, 81, 71, 71), "waits"),
+        COMMITS('B', "commits"), /* C waits for the next one */
+        COMMITS('A', "commits; C: done"),
+        COMMITS('C', "commits")}, .cells = {{TABLE_VERIFY, 91, VERIFY_VERIFIER, 71}}},
+    {"the first reference that is nowhere decides", .steps = {
+        DOES('A', LOCK(SIGNED_, 71, LOCK_UPDATE), "0"),
+        DOES('B', INSERT(TABLE_VERIFY, course_verify, 91, 82, 71, 71), "23503"), GIVES_UP('B', "rolls back"),
+        DOES('C', INSERT(TABLE_VERIFY, course_verify, 92, 81, 71, 99), "waits"),
+        COMMITS('A', "commits; C: 23503"), GIVES_UP('C', "rolls back")}},
+    {"a reference that is changed must lead to a row, too", .steps = {
+        DOES('A', SET(SIGNED_BY_, 81, 99), "23503"), GIVES_UP('A', "rolls back"),
+        DOES('B', LOCK(SIGNED_, 71, LOCK_UPDATE), "0"),
+        DOES('C', SET(SIGNED_BY_, 81, 71), "71"), /* the same one: nothing is looked for */
+        COMMITS('C', "commits"),
+        COMMITS('B', "commits")}, .cells = {{TABLE_CHANGE_SET, 81, CHANGE_SET_SIGNATURE, 71}}},
     {"a row that others refer to is not deleted", .steps = {
         DOES('A', DELETE(JOB_, 1), "23503"), GIVES_UP('A', "rolls back")}, .cells = {{JOB_COLUMN(1), 5}}},
     {"a parent may be one's own, and a child, too", .steps = {

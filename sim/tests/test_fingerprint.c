@@ -10,7 +10,7 @@
 
 #define ORDERS     4
 #define STATES_MAX 8192 /* a larger scope is left out */
-#define TABLE_SIZE (4 * STATES_MAX)
+#define TABLE_SIZE ((size_t)4 * STATES_MAX)
 #define SCOPES_MIN 35 /* at least so many are not */
 
 struct visit {

@@ -219,6 +219,25 @@ Test(flow_trace, a_flow_that_awaits_none_has_no_status_beside_its_key)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* As the inbox would tell these rows, whose part names nothing. */
+Test(flow_trace, rows_that_no_part_names_are_numbered)
+{
+    static struct scenario inbox;
+    struct error error;
+    make("key-await");
+    struct choice_list none = {.items = NULL};
+    struct choice_source source = choice_listed(&none);
+    run_once(&run, &source);
+    cr_assert(scenario_load("inbox", &inbox, &error), "%s", error.text);
+    struct names names = {.scenario = &inbox, .rows = &run.world.rows};
+    cr_expect_str_eq(names_row(&names, TABLE_FLOW, 0).text, "flow 1");
+    cr_expect_str_eq(names_row(&names, TABLE_FLOW_PLACE, 0).text, "place in flow 1");
+    int64_t of = row_get(&run.world.rows, TABLE_FLOW_END, 0, FLOW_END_FLOW);
+    cr_expect_str_eq(names_reference(&names, TABLE_FLOW, of).text,
+                     names_row(&names, TABLE_FLOW, row_find(&run.world.rows, TABLE_FLOW, of)).text);
+    cr_expect_str_eq(names_reference(&names, TABLE_FLOW, 12345).text, "a row that is not there");
+}
+
 Test(flow_trace, rows_and_messages_have_names)
 {
     make("key-await");

@@ -622,6 +622,21 @@ Test(session, the_last_of_a_cycle_of_three_fails)
     cr_expect(commits_so(z, (struct session_item){TABLE_JOB, 4}), "a chain is no cycle");
 }
 
+/* The second saw what the first wrote, and nothing else keeps the two in order: the third did not see
+ * the first and was not seen by the second. */
+Test(session, what_one_has_seen_is_part_of_a_cycle)
+{
+    static struct session second;
+    sessions_begin(&sessions, &world, primitive_table, &session_postgresql, 3);
+    cr_expect(commits_so((struct session_item){TABLE_JOB, 4}, x));
+    overlaps(&second, x, z);
+    second.reads[second.read_count++] = y;
+    second.start = sessions.commits;
+    cr_expect(session_finds_order(&sessions, &second));
+    sessions.commits++;
+    cr_expect_not(commits_so(x, y));
+}
+
 Test(session, of_many_commits_the_oldest_is_forgotten)
 {
     sessions_begin(&sessions, &world, primitive_table, &session_postgresql, 3);

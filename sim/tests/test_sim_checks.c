@@ -195,7 +195,7 @@ static void make_sessions(struct world *world, struct sessions *sessions)
         struct bundle bundle;
         bundle_begin(&bundle, BUNDLE_ACK);
         bundle.isolation = who == 0 ? READ_COMMITTED : SERIALIZABLE;
-        BUNDLE_CALL(&bundle, PRIMITIVE_ACK, CALL_REQUIRE, 0, 1 + (int64_t)who, 0);
+        BUNDLE_CALL(&bundle, PRIMITIVE_ACK, CALL_REQUIRE, 0, 1 + (int64_t)who, 0, 0);
         session_begin(sessions, who, &bundle, ROW_NONE);
         while (session_operation(sessions, who) == SESSION_OPEN) {
         }
@@ -238,7 +238,7 @@ static void check_store(int which)
     struct outcome outcome = {.kind = OUTCOME_REFUSED, .refusal = REFUSED_EPOCH, .skipped = 1};
     make_world(&world);
     bundle_begin(&bundle, BUNDLE_ACK);
-    BUNDLE_CALL(&bundle, PRIMITIVE_ACK, CALL_REQUIRE, 0, 1, 7);
+    BUNDLE_CALL(&bundle, PRIMITIVE_ACK, CALL_REQUIRE, 0, 1, 7, 0);
     store_check(&world, which == 0 ? 0 : world_mark(&world), &bundle, &outcome);
 }
 
@@ -372,7 +372,7 @@ static const char *const script_claims[] = {
     "call->primitive < script->primitive_count",
     "call->params + script->primitives[call->primitive].params <= bundle->param_count",
     "script->turns[t] < script->sessions",
-    "has_parent(script, &script->rows[r])",
+    "has_parents(script, &script->rows[r])",
 };
 
 static void check_script(int which)

@@ -69,6 +69,9 @@ static const struct op_case op_cases[] = {
     {"below, by modulus", {OP_TEST, ON_SEMAPHORE, .test = TEST_BELOW, .a = P(1), .b = P(2), .c = P(3), BOTH}, {JOB, 1, 5, 1}, CALL_PLAIN, DONE, {5, 1}, 5, 0},
     {"below, by weight", {OP_TEST, ON_SEMAPHORE, .test = TEST_BELOW, .a = P(1), .b = P(2), .c = P(3), BOTH}, {JOB, 5, 10, 1}, CALL_PLAIN, DONE, {5, 0}, 5, 0},
     {"equal", {OP_SET, ON_SEMAPHORE, .value = OPERAND_ZERO, .test = TEST_EQUAL, .a = P(1), BOTH}, {JOB, 5}, CALL_PLAIN, DONE, {0, 1}, 0, 1},
+    {"pair", {OP_SET, TABLE_GUID, GUID_LEDGER, .key = P(0), .value = P(3), .test = TEST_PAIR, .a = P(1), .beside = GUID_DIMENSION, .b = P(2), BOTH}, {GUID, 10000000001, 0, 10000000002}, CALL_PLAIN, DONE, {10000000002, 1}, 5, 1},
+    {"one of a pair", {OP_SET, TABLE_GUID, GUID_LEDGER, .key = P(0), .value = P(3), .test = TEST_PAIR, .a = P(1), .beside = GUID_DIMENSION, .b = P(2), BOTH}, {GUID, 10000000001, 1, 10000000002}, CALL_PLAIN, DONE, {10000000001, 0}, 5, 0},
+    {"the other of a pair", {OP_SET, TABLE_GUID, GUID_LEDGER, .key = P(0), .value = P(3), .test = TEST_PAIR, .a = P(1), .beside = GUID_DIMENSION, .b = P(2), BOTH}, {GUID, 10000000002, 0, 10000000003}, CALL_PLAIN, DONE, {10000000001, 0}, 5, 0},
     {"among", {OP_SET, ON_SEMAPHORE, .value = OPERAND_ZERO, .test = TEST_AMONG, .a = P(1), BOTH}, {JOB, 1 << 5 | 1 << 2}, CALL_PLAIN, DONE, {0, 1}, 0, 1},
     {"not among", {OP_SET, ON_SEMAPHORE, .value = OPERAND_ZERO, .test = TEST_AMONG, .a = P(1), BOTH}, {JOB, 1 << 4}, CALL_PLAIN, DONE, {5, 0}, 5, 0},
     {"not equal", {OP_SET, ON_SEMAPHORE, .value = OPERAND_ZERO, .test = TEST_EQUAL, .a = P(1), BOTH}, {JOB, 6}, CALL_PLAIN, DONE, {5, 0}, 5, 0},
@@ -101,6 +104,9 @@ static const struct op_case op_cases[] = {
     {"refuses, plain", {OP_TEST, ON_SEMAPHORE, .test = TEST_EQUAL, .a = OPERAND_ZERO, .miss = MISS_REFUSES, .reason = REFUSED_CLOSED}, {JOB}, CALL_PLAIN, OUTCOME_REFUSED, REFUSED_CLOSED, {0, 0}, 5, 0},
     {"refuses, unless done", {OP_TEST, ON_SEMAPHORE, .test = TEST_EQUAL, .a = OPERAND_ZERO, .miss = MISS_REFUSES, .reason = REFUSED_CLOSED}, {JOB}, CALL_UNLESS_DONE, OUTCOME_REFUSED, REFUSED_CLOSED, {0, 0}, 5, 0},
     {"no row has the operation's reason", {OP_TEST, ON_SEMAPHORE, .miss = MISS_REFUSES, .reason = REFUSED_EPOCH}, {NOBODY}, CALL_PLAIN, OUTCOME_REFUSED, REFUSED_EPOCH, {0, 0}, 5, 0},
+    {"divides by a weight of 0", {OP_TEST, ON_SEMAPHORE, .test = TEST_BELOW, .a = P(1), .b = P(2), .c = P(3)}, {JOB, 0, 10, 1}, CALL_PLAIN, OUTCOME_REFUSED, REFUSED_UNCLASSIFIED, {0, 0}, 5, 0},
+    {"divides by a modulus of 0", {OP_TEST, ON_SEMAPHORE, .test = TEST_BELOW, .a = P(1), .b = P(2), .c = P(3)}, {JOB, 1, 0, 1}, CALL_PLAIN, OUTCOME_REFUSED, REFUSED_UNCLASSIFIED, {0, 0}, 5, 0},
+    {"a digit of weight 0", {OP_TEST, ON_SEMAPHORE, .test = TEST_UNMARKED, .a = P(1)}, {JOB, 0}, CALL_PLAIN, OUTCOME_REFUSED, REFUSED_UNCLASSIFIED, {0, 0}, 5, 0},
     {"no row, no reason", {OP_TEST, ON_SEMAPHORE, .miss = MISS_REFUSES}, {NOBODY}, CALL_PLAIN, OUTCOME_REFUSED, REFUSED_NO_ROW, {0, 0}, 5, 0},
 };
 /* clang-format on */
@@ -141,9 +147,32 @@ Test(store, every_operation_test_and_miss_does_what_its_line_says)
     }
 }
 
+Test(store, of_the_rows_that_fit_the_first_in_order_is_found_and_of_equal_ones_the_lower_key)
+{
+    static const struct op find = {
+        OP_FIND,   TABLE_JOB,          JOB_ESCALATED, .a = P(0),       .beside = JOB_STATE,
+        .b = P(0), .order = JOB_INPUT, .c = P(1),     .returns = TO(0)};
+    static const struct {
+        int64_t below, found;
+    } cases[] = {{2000, JOB + 2}, {801, JOB + 2}, {800, 0}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct world world = bundles_world(8);
+        world_insert(&world, TABLE_JOB, JOB + 1, (int64_t[JOB_COLUMNS]){1, 1, 0, 0, 900});
+        world_insert(&world, TABLE_JOB, JOB + 3, (int64_t[JOB_COLUMNS]){3, 3, 0, 0, 800});
+        world_insert(&world, TABLE_JOB, JOB + 2, (int64_t[JOB_COLUMNS]){2, 2, 0, 0, 800});
+        world_insert(&world, TABLE_JOB, JOB + 4, (int64_t[JOB_COLUMNS]){0, 0, 0, 1, 700});
+        world_insert(&world, TABLE_JOB, JOB + 5, (int64_t[JOB_COLUMNS]){0, 0, 1, 0, 700});
+        struct outcome outcome =
+            execute_one(&world, &find, (int64_t[4]){0, cases[i].below}, CALL_PLAIN, ROW_NONE);
+        cr_expect_eq(outcome.values[0], cases[i].found, "below %lld: %lld",
+                     (long long)cases[i].below, (long long)outcome.values[0]);
+        world_free(&world);
+    }
+}
+
 Test(store, the_cases_have_every_operation_test_miss_and_mode)
 {
-    bool kinds[OP_LET_MODULO + 1] = {0}, tests[TEST_AMONG + 1] = {0};
+    bool kinds[OP_LET_MODULO + 1] = {0}, tests[TEST_PAIR + 1] = {0};
     bool misses[MISS_REFUSES + 1][CALL_UNLESS_DONE + 1] = {{0}};
     for (size_t i = 0; i < COUNT(op_cases); i++) {
         kinds[op_cases[i].op.kind] = true;
@@ -280,7 +309,7 @@ Test(store, a_row_needs_a_key_of_its_own_and_a_parent_that_is_there)
                  {TABLE_ESCALATION, JOB}, {TABLE_MESSAGE, ACTIVITY}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         enum row_table table = (enum row_table)cases[i].table;
-        const struct foreign_key *foreign = &primitive_foreign_keys[table];
+        const struct foreign_key *foreign = primitive_foreign_keys[table];
         uint8_t columns[ROW_COLUMNS_MAX];
         memset(columns, OPERAND_ZERO, sizeof columns);
         cr_expect_eq(foreign->there, cases[i].parent != 0, "table %d", cases[i].table);
@@ -399,19 +428,20 @@ Test(store, who_lost_the_claim_can_neither_extend_nor_put_back_nor_ack)
     SETTLES(ERRATUM_ACL_11);
     static const struct {
         enum primitive_id primitive;
-        int64_t message, epoch;
+        int64_t message, epoch, last; /* ticks; of an ack, the content */
         uint8_t refusal;
         int64_t visible_at; /* expected; INT64_MIN: the message is gone */
     } cases[] = {
-        {PRIMITIVE_EXTEND, MESSAGE, 3, REFUSED_NOTHING, NOW + 60},
-        {PRIMITIVE_EXTEND, MESSAGE, 2, REFUSED_EPOCH, 20},
-        {PRIMITIVE_EXTEND, NOBODY, 3, REFUSED_EPOCH, 20},
-        {PRIMITIVE_PUT_BACK, MESSAGE, 3, REFUSED_NOTHING, NOW + 60},
-        {PRIMITIVE_PUT_BACK, MESSAGE, 4, REFUSED_EPOCH, 20},
-        {PRIMITIVE_PUT_BACK, NOBODY, 3, REFUSED_EPOCH, 20},
-        {PRIMITIVE_ACK, MESSAGE, 3, REFUSED_NOTHING, INT64_MIN},
-        {PRIMITIVE_ACK, MESSAGE, 2, REFUSED_EPOCH, 20},
-        {PRIMITIVE_ACK, NOBODY, 3, REFUSED_EPOCH, 20},
+        {PRIMITIVE_EXTEND, MESSAGE, 3, 60, REFUSED_NOTHING, NOW + 60},
+        {PRIMITIVE_EXTEND, MESSAGE, 2, 60, REFUSED_EPOCH, 20},
+        {PRIMITIVE_EXTEND, NOBODY, 3, 60, REFUSED_EPOCH, 20},
+        {PRIMITIVE_PUT_BACK, MESSAGE, 3, 60, REFUSED_NOTHING, NOW + 60},
+        {PRIMITIVE_PUT_BACK, MESSAGE, 4, 60, REFUSED_EPOCH, 20},
+        {PRIMITIVE_PUT_BACK, NOBODY, 3, 60, REFUSED_EPOCH, 20},
+        {PRIMITIVE_ACK, MESSAGE, 3, 0, REFUSED_NOTHING, INT64_MIN},
+        {PRIMITIVE_ACK, MESSAGE, 3, 1, REFUSED_EPOCH, 20}, /* published again with another answer */
+        {PRIMITIVE_ACK, MESSAGE, 2, 0, REFUSED_EPOCH, 20},
+        {PRIMITIVE_ACK, NOBODY, 3, 0, REFUSED_EPOCH, 20},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct world world = bundles_world(8);
@@ -421,9 +451,7 @@ Test(store, who_lost_the_claim_can_neither_extend_nor_put_back_nor_ack)
         int64_t *p = bundle_append(&bundle, cases[i].primitive, CALL_REQUIRE, 0);
         p[0] = cases[i].message;
         p[1] = cases[i].epoch;
-        if (cases[i].primitive != PRIMITIVE_ACK) {
-            p[2] = 60;
-        }
+        p[2] = cases[i].last;
         store_execute(&world, primitive_table, &bundle, ROW_NONE, &outcome);
         cr_expect_eq(outcome.refusal, cases[i].refusal, "case %zu", i);
         cr_expect_eq(cell(&world, TABLE_MESSAGE, MESSAGE, MESSAGE_VISIBLE_AT), cases[i].visible_at,

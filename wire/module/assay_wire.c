@@ -156,7 +156,7 @@ static bool reach(void)
         strlen(socket_path) >= sizeof address.sun_path) {
         return false;
     }
-    strcpy(address.sun_path, socket_path);
+    memcpy(address.sun_path, socket_path, strlen(socket_path) + 1);
     conductor = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (conductor >= 0 && connect(conductor, (struct sockaddr *)&address, sizeof address) != 0) {
         let_go();

@@ -108,11 +108,11 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone)
     return 0;
 }
 
-time_t time(time_t *where)
+time_t time(time_t *timer)
 {
     time_t value = now(CLOCK_REALTIME) / SECOND;
-    if (where != NULL) {
-        *where = value;
+    if (timer != NULL) {
+        *timer = value;
     }
     return value;
 }
@@ -310,58 +310,58 @@ unsigned sleep(unsigned seconds)
 
 /* ---- condition variables --------------------------------------------------------------------- */
 
-int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
-                           clockid_t clock, const struct timespec *restrict end)
+int pthread_cond_clockwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
+                           clockid_t clock_id, const struct timespec *restrict abstime)
 {
     static int (*next)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
     if (next == NULL) {
         *(void **)&next = dlsym(RTLD_NEXT, "pthread_cond_clockwait");
     }
     if (is_plain()) {
-        return next(condition, mutex, clock, end);
+        return next(cond, mutex, clock_id, abstime);
     }
-    int64_t deadline = now(CLOCK_MONOTONIC) + nanoseconds(end) - now(clock);
+    int64_t deadline = now(CLOCK_MONOTONIC) + nanoseconds(abstime) - now(clock_id);
     struct page_wait *wait = enter(deadline);
     int status;
     do {
-        struct timespec part = timespec_of(real_now(clock) + slice(left(deadline)));
-        status = next(condition, mutex, clock, &part);
+        struct timespec part = timespec_of(real_now(clock_id) + slice(left(deadline)));
+        status = next(cond, mutex, clock_id, &part);
     } while (status == ETIMEDOUT && left(deadline) > 0);
     leave(wait);
     return status;
 }
 
 /* Which clock the variable has is not told: glibc keeps it in its flags, and both clocks are moved by
- * the same offset, so that only the kind of `end` matters. One long before now is monotonic. */
-int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
-                           const struct timespec *restrict end)
+ * the same offset, so that only the kind of `abstime` matters. One long before now is monotonic. */
+int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
+                           const struct timespec *restrict abstime)
 {
-    bool monotonic = nanoseconds(end) < now(CLOCK_REALTIME) / 2;
-    return pthread_cond_clockwait(condition, mutex, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME,
-                                  end);
+    bool monotonic = nanoseconds(abstime) < now(CLOCK_REALTIME) / 2;
+    return pthread_cond_clockwait(cond, mutex, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME,
+                                  abstime);
 }
 
-int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict end)
+int sem_clockwait(sem_t *restrict sem, clockid_t clock_id, const struct timespec *restrict abstime)
 {
     static int (*next)(sem_t *, clockid_t, const struct timespec *);
     if (next == NULL) {
         *(void **)&next = dlsym(RTLD_NEXT, "sem_clockwait");
     }
     if (is_plain()) {
-        return next(semaphore, clock, end);
+        return next(sem, clock_id, abstime);
     }
-    int64_t deadline = now(CLOCK_MONOTONIC) + nanoseconds(end) - now(clock);
+    int64_t deadline = now(CLOCK_MONOTONIC) + nanoseconds(abstime) - now(clock_id);
     struct page_wait *wait = enter(deadline);
     int status;
     do {
-        struct timespec part = timespec_of(real_now(clock) + slice(left(deadline)));
-        status = next(semaphore, clock, &part);
+        struct timespec part = timespec_of(real_now(clock_id) + slice(left(deadline)));
+        status = next(sem, clock_id, &part);
     } while (status != 0 && errno == ETIMEDOUT && left(deadline) > 0);
     leave(wait);
     return status;
 }
 
-int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict end)
+int sem_timedwait(sem_t *restrict sem, const struct timespec *restrict abstime)
 {
-    return sem_clockwait(semaphore, CLOCK_REALTIME, end);
+    return sem_clockwait(sem, CLOCK_REALTIME, abstime);
 }
