@@ -600,7 +600,7 @@ static bool visit(struct explorer *explorer)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* Replays the path of the work item. Its evaluations were counted when the path was first
+/* Replays the path of the work item. What counts transactions counted them when the path was first
  * explored. */
 static void go_to_item(struct explorer *explorer)
 {
@@ -608,12 +608,14 @@ static void go_to_item(struct explorer *explorer)
     uint64_t evaluated[CLAUSE_COUNT], seen[COVER_COUNT];
     memcpy(evaluated, oracle->evaluated, sizeof evaluated);
     memcpy(seen, oracle->seen, sizeof seen);
+    uint64_t spoiled = explorer->walk.spoiled;
     walk_go(&explorer->walk, explorer->item.way, explorer->item.length);
     for (unsigned depth = 0; depth <= explorer->item.length; depth++) {
         explorer->levels[depth].state = 0; /* that part of the path belongs to the other thread */
     }
     memcpy(oracle->evaluated, evaluated, sizeof evaluated);
     memcpy(oracle->seen, seen, sizeof seen);
+    explorer->walk.spoiled = spoiled;
 }
 
 static bool take_item(struct explorer *explorer)

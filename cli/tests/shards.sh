@@ -43,13 +43,13 @@ campaign() { # STATUS NAME SHARDS ARGUMENT...
     parted "$wanted" "$name" "$shards" campaign "$@" --no-regressions
 }
 
-campaign 0 held 8 tree-3 legacy-replay drawn-key --seeds 1000 --jobs 1
-campaign 4 gates 3 seq-illegal inbox --seeds 192 --jobs 1 # 192 seeds miss some gates
+campaign 0 held 8 tree-3 legacy-replay drawn-key --seeds 1000
+campaign 4 gates 3 seq-illegal inbox --seeds 192 # 192 seeds miss some gates
 grep -q '"kind":"gate"' gates-merged/report.json || fail "no gate is missed, so nothing is shown of gates"
-campaign 1 broken 5 tree-3 --seeds 1000 --sabotage trust-stale-read --jobs 1
+campaign 1 broken 5 tree-3 --seeds 1000 --sabotage trust-stale-read
 [ -s broken-merged/findings/tree-3-ACL-16-ledger/shrunk.json ] || fail "the merge has no finding"
-campaign 4 survived 2 chain-4 --seeds 128 --sabotage ceiling-race --jobs 1
-campaign 0 pct 2 tree-3 --seeds 200 --strategy pct --expect-finding --sabotage lost-snapshot --jobs 1
+campaign 4 survived 2 chain-4 --seeds 128 --sabotage ceiling-race
+campaign 0 pct 2 tree-3 --seeds 200 --strategy pct --expect-finding --sabotage lost-snapshot
 
 # ---- sweeps: of all points, and up to the first that breaks a promise, whichever shard has it ----
 parted 0 swept 3 sweep tree-3 --seed 1 --depth 2
@@ -74,7 +74,7 @@ bad 'exclude each other' sabotage lost-snapshot --shard 1/2 --base-seeds 3
 bad 'exclude each other' sabotage lost-snapshot --shard 1/2 --real
 
 # All of them, with every promise by itself: most survive so few schedules.
-[ -z "${ASSAY_FULL:-}" ] || parted 4 every 2 sabotage --schedules 3 --jobs 1
+[ -z "${ASSAY_FULL:-}" ] || parted 4 every 2 sabotage --schedules 3
 
 # odd VERB-NAMES: of the shards NAME-1 ... NAME-3, one that is missing, doubled, of another build, or cut.
 odd() { # name, what its command begins with

@@ -524,24 +524,34 @@ Test(explore, counts_do_not_depend_on_the_number_of_threads)
         struct walk_bounds bounds;
         unsigned reductions;
         bool by_statement;
+        const char *equivalent; /* a planted bug, or NULL */
     } cases[] = {
-        {"peer-3", {1, 1, 0, 0, 0, 0, 0}, 0, false},
-        {"peer-5", {2, 1, 0, 0, 0, 0, 0}, REDUCE_ALL, false},
-        {SCOPE_FORK, {1, 1, 0, 0, 0, 0, 0}, REDUCE_ALL, false},
-        {SCOPE_CYCLE, {1, 0, 0, 0, 0, 0, 0}, REDUCE_ALL, false},
-        {SCOPE_INBOX, {1, 1, 0, 0, 0, 0, 0}, REDUCE_ALL, true},
-        {SCOPE_SEQ, {1, 0, 1, 0, 0, 0, 0}, 0, false},
+        {"peer-3", {1, 1, 0, 0, 0, 0, 0}, 0, false, NULL},
+        {"peer-5", {2, 1, 0, 0, 0, 0, 0}, REDUCE_ALL, false, NULL},
+        {SCOPE_FORK, {1, 1, 0, 0, 0, 0, 0}, REDUCE_ALL, false, NULL},
+        {SCOPE_CYCLE, {1, 0, 0, 0, 0, 0, 0}, REDUCE_ALL, false, NULL},
+        {SCOPE_INBOX, {1, 1, 0, 0, 0, 0, 0}, REDUCE_ALL, true, NULL},
+        {SCOPE_SEQ, {1, 0, 1, 0, 0, 0, 0}, 0, false, NULL},
+        {"peer-3", {1, 1, 0, 0, 0, 0, 0}, 0, false, "step-2/unguard/collate.3"},
+        {"peer-5", {1, 1, 0, 0, 0, 0, 0}, REDUCE_ALL, false, "step-2/unguard/collate.3"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sabotage sabotage;
         read(cases[i].yaml);
         struct explore_plan plan = plan_of(cases[i].bounds, cases[i].reductions);
         plan.walk.by_statement = cases[i].by_statement;
+        if (cases[i].equivalent != NULL) {
+            cr_assert(sabotage_find(cases[i].equivalent, &sabotage));
+            plan.walk.sabotage = &sabotage;
+        }
         struct explore_report alone = search(&plan);
         cr_expect_eq(alone.verdict, EXPLORE_HELD);
+        cr_expect_eq(alone.spoiled > 0, cases[i].equivalent != NULL);
         for (plan.jobs = 2; plan.jobs <= JOBS_MAX; plan.jobs++) {
             struct explore_report report = search(&plan);
             cr_expect(report.verdict == alone.verdict && report.states == alone.states &&
                           report.transitions == alone.transitions && report.rests == alone.rests &&
+                          report.spoiled == alone.spoiled &&
                           same_ends(&report, &alone, report.reductions),
                       "case %zu, %u threads: %" PRIu64 " states, %" PRIu64 " transitions, %" PRIu64
                       " at rest; alone %" PRIu64 ", %" PRIu64 " and %" PRIu64,
