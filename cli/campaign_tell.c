@@ -260,7 +260,7 @@ static void tell_ending(FILE *out, enum format_kind format, const struct campaig
         fprintf(out, " A bug is planted, and gates are the sound engine's on the same seeds: %s.",
                 report->missed_count == 0 ? "met" : "a path is lost");
     } else if (report->missed_count > 0) {
-        fputs(" Incomplete: gates were not met.", out);
+        fputs(" Incomplete: the gates above were not met; more seeds may meet them.", out);
     }
     fputc('\n', out);
 }

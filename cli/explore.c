@@ -308,11 +308,11 @@ static void explore_write_summary(const struct request *request, const struct se
         bounds->crashes, bounds->duplicates, bounds->lapses, bounds->unknowns, bounds->aborts,
         request->plan.walk.by_statement ? "statement" : "transaction");
     write_reductions(report->reductions);
-    printf("  states      %" PRIu64 ", %" PRIu64 " transitions, %u deep; %" PRIu64
-           " at rest, with %s%" PRIu64 " different ends\n",
+    printf("  states      %" PRIu64 ", %" PRIu64 " transitions, longest path %u; %" PRIu64
+           " at rest, with %s%" PRIu64 " different final rows\n",
            report->states, report->transitions, report->deepest, report->rests,
            ends->more ? "more than " : "", ends->count);
-    printf("  memory      %.1f MB, %.1f bytes a state; two states taken for one: chance %.1e\n",
+    printf("  memory      %.1f MB, %.1f bytes a state; chance that equal hashes hid a state %.1e\n",
            (double)report->bytes / 1e6, (double)report->bytes / (double)report->states,
            visited_collision((double)report->states));
     printf("  time        %.2f s, %u threads\n", result->seconds, result->jobs);

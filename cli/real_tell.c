@@ -182,16 +182,16 @@ static const char *words(const struct real_result *result)
 static void write_audit(const struct real_result *result)
 {
     const struct outcome_audit *audit = &result->audit;
-    printf("  %" PRIu64 " real faults hit, %" PRIu64 " of the plan did not; %" PRIu64
-           " commits acknowledged, %" PRIu64 " of them forgotten\n",
-           real_tell_counted(&result->chaos), result->chaos.missed, audit->acknowledged,
-           audit->forgotten);
+    uint64_t took_effect = real_tell_counted(&result->chaos);
+    printf("  %" PRIu64 " faults planned, %" PRIu64 " took effect; %" PRIu64
+           " commits acknowledged, %" PRIu64 " of them lost\n",
+           took_effect + result->chaos.missed, took_effect, audit->acknowledged, audit->forgotten);
     printf("  answers to COMMIT lost: %" PRIu64 "; %" PRIu64 " had committed, %" PRIu64
            " had not; pg_xact_status %s the %" PRIu64 " it was asked about\n",
            audit->committed + audit->lost, audit->committed, audit->lost,
            audit->contradictions == 0 ? "agrees on" : "contradicts", audit->asked);
-    printf("  workers found out about %" PRIu64 " of them: %" PRIu64 " done, %" PRIu64
-           " not; the server says otherwise of %" PRIu64 "\n",
+    printf("  actors looked %" PRIu64 " of them up, and took %" PRIu64 " for done and %" PRIu64
+           " for not done: wrongly %" PRIu64 " times\n",
            audit->done + audit->not_done, audit->done, audit->not_done, audit->misjudged);
     if (audit->unexplained > 0) {
         printf("  after %" PRIu64
@@ -344,9 +344,8 @@ static void write_points(const struct real_result *results, size_t count,
             printf("\n");
         }
     }
-    printf("%" PRIu64 " of %" PRIu64
-           " points (bundles that are sent, three sides each) were hit on "
-           "PostgreSQL\n",
+    printf("On PostgreSQL actors were killed at %" PRIu64 " of %" PRIu64
+           " points: before BEGIN, before COMMIT and after COMMIT of each transaction\n",
            points.hit, points.count);
 }
 

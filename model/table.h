@@ -8,6 +8,8 @@
  *            COLUMN(TASK, RUNS, "runs", ONCE))             ... its name and its kind
  *      FOREIGN_KEYS(TASK, REFERS(TASK, ACTIVITY, ACTIVITY)) the columns that refer to a row that must
  *                                                          be there, each with the table of that row
+ *      INDEX(SEQ, STATE, RETRY, HEARTBEAT)                 an index for OP_FIND: struct table_index;
+ *                                                          TABLE_INDEXES counts them
  *      WORDS(TASK, .called = "Leg1's work of ", ...)       struct table_words
  *
  *      TYPED_TABLE(ENTRY, "decision_backlog_entry", "entry_id", ...)

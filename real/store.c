@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define FLIGHT_MAX   (BUNDLE_CALLS_MAX * (CONNECTION_STATEMENTS_MAX + 1) + 6)
 #define NO_CALL      255 /* a command of the flight that belongs to no call */
@@ -28,6 +29,7 @@ struct command {
 };
 
 struct store_pg {
+    pid_t owner; /* the process that made it */
     struct store_pg_options options;
     char *dsn;
     char schema[SCHEMA_NAME_SIZE];
@@ -219,6 +221,7 @@ struct store_pg *store_pg_open(const struct store_pg_options *options, struct er
     }
     struct store_pg *store = calloc(1, sizeof *store);
     CHECK(store != NULL);
+    store->owner = getpid();
     store->options = *options;
     store->dsn = strdup(options->dsn);
     CHECK(store->dsn != NULL);
@@ -612,6 +615,7 @@ static bool is_nested(struct store_pg *store)
 static bool begin_flight(struct store_pg *store, const struct bundle *bundle, int64_t now)
 {
     CHECK(!store->open);
+    CHECK(store->owner == getpid()); /* G4: a process of its own makes a store of its own */
     store->bundle = *bundle;
     store->told = now != STORE_PG_SERVERS_TIME;
     store->now = store->told ? now : store->now;

@@ -115,7 +115,7 @@ static const struct machine machines[] = {
      .state = seq_state,
      CELLS(seq_cells)},
     {.name =
-         "two-leg activity: where a leg stood (row), and what then came of its message (column)",
+         "two-leg activity: how far a leg had got (row), and what happened to its message next (column)",
      .protocol = "activity",
      .corner = "resume point",
      .seen = {[KIND_MOVE] = "seen"},

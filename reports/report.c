@@ -335,11 +335,12 @@ static void bound_words(char *words, size_t size, const struct evidence *evidenc
     int used =
         snprintf(words, size, "%s in %s seeds %s", found, format_grouped(seeds->held).text, of);
     if (evidence->findings == 0 && used > 0 && (size_t)used < size) {
-        snprintf(words + used, size - (size_t)used,
-                 ": %s schedule class that breaks a promise and that a seed of its scenario meets "
-                 "with probability above %.1e would have been met with %.0f%% confidence",
-                 evidence->known > 0 ? "any other" : "a", seeds->probability,
-                 100 * SEEDS_CONFIDENCE);
+        snprintf(
+            words + used, size - (size_t)used,
+            ". With %.0f%% confidence, no %sbug is left that shows in more than 1 of %s seeds of "
+            "its scenario. Rarer ones may be",
+            100 * SEEDS_CONFIDENCE, evidence->known > 0 ? "other " : "",
+            format_grouped((uint64_t)(1 / seeds->probability)).text);
     }
 }
 

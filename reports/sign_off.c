@@ -115,14 +115,14 @@ static void judge_path(struct sign_off_row *row, const struct evidence *evidence
     int missing = unseen(evidence, clause, &any);
     if (of->weakness) {
         set_row(row, of->expected > 0 ? SIGN_OFF_PASS : SIGN_OFF_NOT_SHOWN, "%s",
-                of->expected > 0 ? "found where it is to be found" : "no run found it");
+                of->expected > 0 ? "the weakness was reproduced, as specified" : "no run found it");
     } else if (missing < COVER_COUNT) {
         set_row(row, SIGN_OFF_NOT_SHOWN, "not seen: %s",
                 oracle_cover_text((enum oracle_cover)missing));
     } else if (!any && evaluated(of) == 0) {
         set_row(row, SIGN_OFF_NOT_SHOWN, "no run took it");
     } else {
-        set_row(row, SIGN_OFF_PASS, "seen in runs");
+        set_row(row, SIGN_OFF_PASS, "path taken in runs");
     }
 }
 

@@ -30,6 +30,7 @@ struct relay *relay_open(struct proxy *proxy, unsigned worker, int descriptor, i
 
 void relay_free(struct relay *relay)
 {
+    CHECK(!relay->busy); /* RE1 */
     link_close(&relay->client);
     link_close(&relay->server);
     session_close(&relay->session);

@@ -176,6 +176,15 @@ checks=$((checks + 1))
 clauses=$("$assay" list clauses --json | wc -l) errata=$("$assay" list errata --json | wc -l)
 grep -q "$clauses promises and $errata errata" "$source/README.md" ||
     fail "README does not say $clauses promises and $errata errata"
+checks=$((checks + 1))
+"$assay" list sabotages --json >"$scratch/bugs"
+bugs=$(wc -l <"$scratch/bugs" | sed 's/\([0-9]\)\([0-9]\{3\}\)$/\1,\2/')
+invisible=$(grep -vc '"equivalent":null' "$scratch/bugs")
+grep -q "$invisible of the $bugs planted bugs" "$source/README.md" ||
+    fail "README does not say $invisible of the $bugs planted bugs"
+checks=$((checks + 1))
+kinds=$("$assay" list faults --json | wc -l)
+grep -q "and $kinds kinds of fault" "$source/README.md" || fail "README does not say $kinds kinds of fault"
 
 # ---- the README shows what the program prints ----
 # True if the second file is what the first one shows, where a line "..." stands for any lines.

@@ -33,6 +33,7 @@ parted() {
     for k in $(seq "$shards"); do
         "$assay" "$@" --shard "$k/$shards" --out "$name-$k" >"$scratch/out" 2>&1
     done
+    # (CJ1) their order does not matter
     # shellcheck disable=SC2046 # words
     run "$wanted" merge $(seq -f "$name-%.0f" "$shards" | shuf) --out "$name-merged"
     same_folders "$name" "$name-merged"

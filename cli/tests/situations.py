@@ -94,6 +94,7 @@ LINES = [
      ["early-ack breaks ACL-5", "--expect-finding"]),
     ("planted, caught, known", [begin(), finding("known", again=BUG), ran(sabotage="early-ack"),
                                 end(0)], 0, ["early-ack breaks ACL-5"]),
+    # (EV7)
     ("planted and survived", [begin(), ran(sabotage="early-ack"), end(0)], 4,
      ["survived", "early-ack"]),
     ("planted, survived, expected", [begin(expects_finding=True), ran(sabotage="early-ack"),
@@ -149,6 +150,7 @@ LINES = [
      ["ACL-5", "test_chaos"]),
     ("gates and a survivor", GATES + [begin(), ran(sabotage="early-ack"), end(0)], 4,
      ["gate one", "early-ack"]),
+    # (VE1) what says most is the status
     ("broken, gates, killed", [begin(), finding(), ran(new=1), end(1)] + GATES + [begin()], 1,
      ["ACL-5", "gate two", "killed half-way"]),
     ("everything", [begin(), finding(), ran(new=1), end(1)] + FAILED_SUITE + GATES
@@ -221,6 +223,7 @@ def outputs(folder, name, status):
     yield "openmetrics", ended, text
     if name not in ("two builds",):
         ended, text, _ = assay("report", folder, "--as", "in-toto")
+        # (FO1)
         passed = json.loads(text)["predicate"]["result"] == "PASSED"
         check(passed == (status == 0), f"{name}: in-toto says passed: {passed}")
         yield "in-toto", ended, text
@@ -233,6 +236,7 @@ def outputs(folder, name, status):
 def judge(folder, name, status, reasons):
     for what, ended, text in outputs(folder, name, status):
         check(ended in (None, status), f"{name}: {what} has status {ended}, wanted {status}")
+        # (VE2)
         for reason in reasons:
             plain = status == 0 and what in ("junit.xml", "ctrf", "in-toto", "github")
             check(plain or reason in text, f"{name}: {what} does not name '{reason}'")

@@ -204,7 +204,7 @@ static void judge_escalation(struct commit *commit, uint32_t slot)
     tell(commit, message == ROW_NONE, clause, TABLE_ESCALATION, slot,
          "a message was escalated and not acked");
     tell(commit, message != ROW_NONE && !entitled(commit, reason, message), clause,
-         TABLE_ESCALATION, slot, "a message was escalated without the reason that is given");
+         TABLE_ESCALATION, slot, "a message was escalated for a reason that its rows contradict");
     tell(commit, judge_column(rows, TABLE_JOB, job, JOB_ESCALATED) != 1, clause, TABLE_ESCALATION,
          slot, "a message was escalated and its job not marked");
     if (message != ROW_NONE) {

@@ -1,6 +1,6 @@
 /* Judges the seq state machine of seed 001: a monitor for one seq, folded over what was observed of
  * it, and a recount of many. One judge for the ledger in memory, whose calls are observed, and for
- * the durable one, whose rows are (seq_monitors.c).
+ * the durable one, whose rows are (seq_moves.c).
  *
  * Owns its own statement of the transition contract and of who may make which move. Sees steps that
  * were taken; a refused call is no step, and the caller checks that it changed nothing. Never

@@ -2,7 +2,7 @@
 
 const SECTIONS = [['verdict', 'Verdict'], ['findings', 'Findings'], ['promises', 'Promises'], ['faults', 'Faults'],
     ['points', 'Crash points'], ['machines', 'Machines'], ['kills', 'Planted bugs'], ['runs', 'Runs'],
-    ['speed', 'Throughput'], ['repeat', 'Repeat it']];
+    ['speed', 'Throughput'], ['repeat', 'Reproduce']];
 const SCHEMES = ['light dark', 'light', 'dark']; // as the system has it, or as the reader wants it
 const SCHEME_WORDS = { 'light dark': 'auto', light: 'light', dark: 'dark' };
 // A browser takes about seven changes of the address a second, and a held key steps faster than that.

@@ -4,7 +4,7 @@
 const VERDICTS = {
     0: { look: 'held', glyph: 'held', words: 'every promise held' },
     1: { look: 'broken', glyph: 'broken', words: 'a promise was broken' },
-    2: { look: 'broken', glyph: 'broken', words: 'no progress that no clause names' },
+    2: { look: 'broken', glyph: 'broken', words: 'it stopped, and no promise covers that' },
     3: { look: 'broken', glyph: 'broken', words: 'not deterministic' },
     4: { look: 'open', glyph: 'open', words: 'incomplete' },
 };
@@ -143,7 +143,7 @@ function promisesTile(data) {
     const open = countOf(clauses, (clause) => clause.status === 'not shown');
     const expected = countOf(clauses, (clause) => clause.status === 'broken, as expected');
     const note = [broken && `${broken} broken`, expected && `${expected} broken as expected`, open && `${open} not shown`].filter(Boolean).join(', ');
-    return tile('promises', 'Promises held', share(held, clauses.length), note || 'none is open', note !== '');
+    return tile('promises', 'Promises held', share(held, clauses.length), note || 'nothing unchecked', note !== '');
 }
 
 function share(part, whole) {
@@ -160,7 +160,7 @@ function faultsTile(data) {
     const fired = countOf(faults, (fault) => firedIn(fault) > 0);
     return tile('faults', 'Fault kinds fired', share(fired, faults.length),
         fired === faults.length ? `${formatNumber(faults.reduce((all, fault) => all + firedIn(fault), 0))} faults`
-            : `${faults.length - fired} never fell`, fired < faults.length);
+            : `${faults.length - fired} never occurred`, fired < faults.length);
 }
 
 function coverageTile(place, label, cells, none) {
@@ -173,7 +173,7 @@ function coverageTile(place, label, cells, none) {
 /** A tile a world: what was met in one of them says nothing of the other. */
 function pointsTile(data, [key, title]) {
     const cells = listOf(data.points).flatMap((points) => listOf(points.cells)).map((cell) => cell[key]).filter((cell) => !isMissing(cell));
-    return coverageTile('points', `Crash points, ${title === 'PostgreSQL' ? title : title.toLowerCase()}`, cells, { all: 'every one was met', some: 'never met there' });
+    return coverageTile('points', `Crash points, ${title === 'PostgreSQL' ? title : title.toLowerCase()}`, cells, { all: 'a crash at each', some: 'never crashed there' });
 }
 
 function machinesTile(data) {
@@ -236,8 +236,8 @@ function promisesSection(data) {
             { label: 'Kind', all: 'every kind', of: (row) => row.kind },
             { label: 'Status', all: 'every status', of: (row) => row.status },
         ],
-        extra: element('p', { class: 'aside' }, 'Simulation and PostgreSQL: how often the promise was put to the ',
-            'test there, its antecedent being true. A dash: not measured here.'),
+        extra: element('p', { class: 'aside' }, 'Simulation and PostgreSQL: how many times the promise applied ',
+            'there and was checked. A dash: not measured here.'),
         columns: [
             { title: 'Clause', cell: (row) => row.id, by: (row) => row.id },
             { title: 'Promise', wide: true, cell: (row) => textOr(row.text) },
@@ -522,7 +522,7 @@ const PROVENANCE = [
 
 function repeatSection(data) {
     const provenance = data.provenance ?? {};
-    return section('repeat', 'Repeat it', commandTable(listOf(provenance.commands)),
+    return section('repeat', 'Reproduce', commandTable(listOf(provenance.commands)),
         element('dl', { class: 'facts' }, PROVENANCE.map(([key, title]) => element('div', {},
             element('dt', {}, title), element('dd', {}, provenanceValue(key, provenance[key]))))),
         element('div', { class: 'signature' }, ['Name', 'Date', 'Signature'].map((word) => element('span', {}, word))));

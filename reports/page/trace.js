@@ -159,7 +159,7 @@ function outcomeWords(event) {
         return event.committed ? 'the answer to COMMIT was lost; it did commit' : 'the answer to COMMIT was lost; it did not commit';
     }
     return event.outcome ?? { stops: 'held up inside its transaction', waits: 'waits for a lock', pause: 'stops for a while',
-        settle: 'faults stop here', environment: 'the world around changes', crash: 'died' }[event.turn] ?? '';
+        settle: 'faults stop here', environment: 'a fault of the environment', crash: 'died' }[event.turn] ?? '';
 }
 
 function laneName(trace, event) {

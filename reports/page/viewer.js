@@ -94,7 +94,7 @@ function viewer(findings, moved) {
         if (event.breach) return { words: `${event.breach} breaks`, look: 'broken' };
         const parts = !isMissing(state.finding.parts_at) && event.step === state.finding.parts_at
             && [firstKind(state.finding), 'passing'].includes(state.schedule);
-        return parts ? { words: 'the two part here', look: 'parting' } : null;
+        return parts ? { words: 'the passing run goes another way here', look: 'parting' } : null;
     }
 
     function open({ finding, schedule, step }) {
@@ -233,7 +233,7 @@ function stepDetail({ finding, read, index }) {
         event.breach ? element('p', { class: 'breached' }, element('strong', {}, `Here ${event.breach} breaks. `),
             event.breach === finding.clause ? finding.clause_text ?? '' : '') : null,
         messageFacts(read, event),
-        changes.length === 0 ? element('p', { class: 'aside' }, 'It changed no row.')
+        changes.length === 0 ? element('p', { class: 'aside' }, 'No row changed.')
             : element('div', { class: 'changes' }, element('h5', {}, event.committed ? 'What it changed' : 'What it would have changed'), changes.map(changeView)),
         ledgersAt(read, index, event),
     ].filter(Boolean);

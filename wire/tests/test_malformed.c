@@ -197,6 +197,7 @@ Test(malformed, what_is_right_passes_whole, .timeout = 600) /* (PX1) */
     }
 }
 
+/* (FR1) */
 Test(malformed, ten_thousand_broken_streams, .timeout = 600)
 {
     uint64_t refused = 0;

@@ -587,6 +587,7 @@ Test(proxy, a_worker_is_cut_as_a_whole)
 
 /* ---- notifications, cancel ---- */
 
+/* (PX2) */
 Test(proxy, a_notification_is_dropped_and_framing_stays)
 {
     PGconn *client = rig_connect(&rig);

@@ -35,6 +35,7 @@ leftovers() {
 # ---- findings --------------------------------------------------------------------------------------
 expect 1 'reproduce  assay wire' "$assay" wire "$subjects/c/broken.yaml" --faults kill-after --lanes 2
 grep -q 'exactly-once is broken: job=1, step=0, times=2' "$scratch/said" || wrong "the row is not told"
+# (PB2) its control arm held
 grep -q 'again      5 of 5; without the fault it holds' "$scratch/said" || wrong "not 5 of 5"
 grep -q 'point a:2:kill-after' "$scratch/said" || wrong "the point is not a:2:kill-after"
 grep -q ': 1 finding$' "$scratch/said" || wrong "more or less than one finding"
@@ -74,6 +75,7 @@ expect 0 'public.jobs: 1 rows; done: true (1)' "$assay" wire init --setup 'psql 
 expect 0 ': 0 findings' "$assay" wire draft.yaml --point a:1:kill-after --lanes 1
 
 # ---- nothing was shown -------------------------------------------------------------------------------
+# (PB1)
 expect 4 'no fault hit anything' "$assay" wire "$subjects/c/mended.yaml" --point a:99:kill-after --lanes 1
 
 # ---- bad input ---------------------------------------------------------------------------------------
@@ -107,6 +109,7 @@ worker='echo I give up; exit 7' subject quits
 expect 64 'I give up' "$assay" wire "$scratch/quits.yaml" --lanes 1
 
 # ---- nothing is left -----------------------------------------------------------------------------------
+# (LN2) (TT2); of what SIGKILL ended, the next command removes it (CR1)
 [ -z "$(leftovers)" ] || wrong "left behind: $(leftovers)"
 "$assay" wire "$subjects/c/mended.yaml" --lanes 2 >/dev/null 2>&1 &
 process=$!

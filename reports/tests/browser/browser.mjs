@@ -169,7 +169,7 @@ const tests = {
             await press(page, ']');
             assert.match(await tab(), /^Nearest passing/);
             assert.equal(await currentStep(page), failing.findings[0].parts_at);
-            assert.match(await textOf(page, '.flag'), /the two part here/);
+            assert.match(await textOf(page, '.flag'), /the passing run goes another way here/);
             await linkOf(page, 'schedule=passing&step=9');
             await press(page, ']', '[', '[');
             assert.match(await tab(), /^Full/);

@@ -77,6 +77,7 @@ run_session() {
         sed -e 's/PID [0-9]*/PID N/' -e 's/^\(lo_[a-z]*\) [0-9]*/\1 N/'
 }
 run_single() { psql -h "$host" -X -At -c 'select 1; select 2' -c 'begin; select 3' -c 'select 4/0'; true; }
+# (TS1)
 run_tls() { # by TCP; directly there is only the socket
     case $way in
     direct) psql -X -At -h "$host" -c 'select 1, current_user' ;;
@@ -120,6 +121,7 @@ run_copy() {
     printf '1\tx\nbad\tx\n' | psql -h "$host" -X -c 'copy co from stdin' 2>&1
     psql -h "$host" -X -At -c 'select count(*), sum(a) from co'
 }
+# (LK1)
 run_large() { # a row of 100 MB, in and out
     psql -h "$host" -X -q -c 'drop table if exists la' -c 'create table la (b text)' 2>/dev/null
     head -c 100000000 /dev/zero | tr '\0' x | psql -h "$host" -X -c 'copy la from stdin'
