@@ -1,6 +1,7 @@
 #include "model/oracle/seen_activity.h"
 
-#define TRIES_MAX 4 /* how often what failed is tried again (ACL-48) */
+#define TRIES_MAX 4  /* how often what failed is tried again (ACL-48) */
+#define WAIT_MOST 10 /* ticks that a message is put back for, where a claim is no longer */
 /* Ticks: a worker knows the time of its last transaction's begin, and whole ones. */
 #define ROUNDING INT64_C(2)
 
@@ -113,7 +114,15 @@ static void judge_life(struct judge *judge, const struct doing *doing, const str
     }
 }
 
-/* A message that is put back comes again later (E-ACL-20). */
+/* The longest time for which a message may be put back, or kept: half as long again as its claim lasts,
+ * since what takes long on a server has begun earlier; or WAIT_MOST. */
+static int64_t longest(const int64_t *cells)
+{
+    int64_t half_again = cells[CELL_LIFE] + cells[CELL_LIFE] / 2;
+    return half_again > WAIT_MOST ? half_again : WAIT_MOST;
+}
+
+/* A message that is put back comes again later (E-ACL-20), and no later than if nobody had it. */
 static void judge_kept(struct judge *judge, const struct doing *doing, const struct observed *seen,
                        const int64_t *cells)
 {
@@ -123,6 +132,8 @@ static void judge_kept(struct judge *judge, const struct doing *doing, const str
     int64_t until = row_get(judge->rows, TABLE_MESSAGE, doing->keeps, MESSAGE_VISIBLE_AT);
     tell(judge, until > seen->began, CLAUSE_ACL_47, cells,
          "a message was put back, or its claim extended, for no time at all");
+    tell(judge, until - seen->began <= longest(cells), CLAUSE_ACL_47, cells,
+         "a message was put back, or its claim extended, for longer than a claim lasts");
 }
 
 /* What committed, and its worker was told so, is not sent again (E-ACL-13): no message comes twice

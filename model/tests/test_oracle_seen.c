@@ -85,6 +85,8 @@ enum act {
     EXTEND,
     BACK,
     AT_ONCE,
+    AT_LAST,
+    FAR_OFF,
     TOO_LATE,
     ACK,
     STOLEN,
@@ -127,8 +129,14 @@ static void act(const struct act_step *step)
             step->at % WORKED(1) + (step->act == BACK ? 3 : 20));
         break;
     case AT_ONCE:
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at);
+        break;
+    case AT_LAST: /* as late as may be, and a tick later */
+    case FAR_OFF:
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at + 30 + (step->act == FAR_OFF));
+        break;
     case TOO_LATE:
-        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at + (step->act == TOO_LATE ? 21 : 0));
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at + 21);
         break;
     case ACK:
         drop(TABLE_MESSAGE, 7);
@@ -311,6 +319,11 @@ Test(oracle_seen, a_claim_that_is_half_over_is_extended_by_who_goes_on)
          FINE,
          {{CLAIM, 100, OK}, {BACK, 104, OK}, {OTHER, 105, OK}, {STEP, 106, OK}}},
         {"put back for no time at all", CLAUSE_ACL_47, {{CLAIM, 100, OK}, {AT_ONCE, 104, OK}}},
+        {"put back until a claim would long be over", FINE, {{CLAIM, 100, OK}, {AT_LAST, 104, OK}}},
+        {"and for longer", CLAUSE_ACL_47, {{CLAIM, 100, OK}, {FAR_OFF, 104, OK}}},
+        {"extended for longer",
+         CLAUSE_ACL_47,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {FAR_OFF, 113, OK}}},
         {"by who does not hold it",
          FINE,
          {{CLAIM, 100, OK}, {STOLEN, 121, OK}, {TOO_LATE, 122, OK}}},

@@ -1260,6 +1260,12 @@ static void forced_and_told_as_its_owners(void)
     emit(SEQ_CANCEL);
 }
 
+static void asked_to_end_again(void)
+{
+    ask_to_end(12);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 13);
+}
+
 static void asked_to_end_before_it_runs(void)
 {
     reach(SEQ_DISPATCHED);
@@ -1378,6 +1384,7 @@ static const struct {
     PLANT(second_event_without_a_move, CLAUSE_SEQ_6),
     PLANT(forced_a_tick_too_early, CLAUSE_SEQ_15),
     PLANT(forced_and_told_as_its_owners, CLAUSE_SEQ_15),
+    PLANT(asked_to_end_again, CLAUSE_SEQ_15),
     PLANT(asked_to_end_before_it_runs, CLAUSE_SEQ_3),
     PLANT(event_taken_back, CLAUSE_SEQ_6),
     PLANT(not_born_unseen, CLAUSE_SEQ_3),
