@@ -1707,6 +1707,38 @@ Test(oracle_seen, a_seq_that_is_to_be_cancelled_is_not_passed_over)
     }
 }
 
+/* A heartbeat at 50 and a lease of 20; asked to end at 55, with 7 ticks for it. */
+Test(oracle_seen, nobody_waits_beyond_a_lease_or_a_grace_period)
+{
+    PROVES(CLAUSE_SEQ_10, CLAUSE_SEQ_15);
+    static const struct {
+        int64_t state, asked, until;
+        bool halted, opened;
+        enum clause_id clause;
+    } cases[] = {
+        {2, 0, 70, false, true, FINE},  {2, 0, 71, false, true, CLAUSE_SEQ_10},
+        {2, 55, 62, false, true, FINE}, {2, 55, 63, false, true, CLAUSE_SEQ_15},
+        {3, 0, 71, false, true, FINE},  {2, 55, 71, true, true, FINE},
+        {2, 0, 71, false, false, FINE},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin();
+        if (cases[i].opened) {
+            put(TABLE_STAGE, 1);
+            set(TABLE_STAGE, 1, STAGE_LEASE, 20);
+            set(TABLE_STAGE, 1, STAGE_GRACE, 7);
+            set(TABLE_STAGE, 1, STAGE_SEQ, cases[i].halted);
+        }
+        put(TABLE_SEQ, 100);
+        set(TABLE_SEQ, 100, SEQ_STATE, cases[i].state);
+        set(TABLE_SEQ, 100, SEQ_CANCEL_AT, cases[i].asked);
+        set(TABLE_SEQ, 100, SEQ_HEARTBEAT, 50);
+        struct oracle_verdict verdict = seen_seq_idle(&oracle, &hand.rows, cases[i].until);
+        cr_expect_eq(verdict.clause, cases[i].clause, "case %zu", i);
+        cr_expect_eq(verdict.broken, cases[i].clause != FINE, "case %zu", i);
+    }
+}
+
 Test(oracle_seen, a_lease_that_was_read_for_is_seen_when_its_run_goes_on)
 {
     PROVES(CLAUSE_SEQ_8);
