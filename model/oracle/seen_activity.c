@@ -90,6 +90,10 @@ static void judge_holder(struct judge *judge, const struct doing *doing, int64_t
              CLAUSE_ACL_47, cells,
              "a worker went on with a message after half of its claim, which it did not extend");
     }
+    if (!lets_go) {
+        tell(judge, cells[CELL_SHORT] == 0, CLAUSE_ACL_47, cells,
+             "a worker went on with a message whose claim it had not extended for a whole life");
+    }
     if (!lets_go && failures > 0) {
         tell(judge, failures <= TRIES_MAX, CLAUSE_ACL_48, cells,
              "what failed was tried again more often than allowed");
@@ -169,7 +173,9 @@ static void remember_claim(struct judge *judge, const struct doing *doing,
                                 ? cells[CELL_EPOCH]
                                 : row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH);
         cells[CELL_UNTIL] = row_get(rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT);
-        cells[CELL_LIFE] = cells[CELL_UNTIL] - seen->began;
+        int64_t life = cells[CELL_UNTIL] - seen->began;
+        cells[CELL_SHORT] = slot == doing->keeps && life < cells[CELL_LIFE] - cells[CELL_LIFE] / 4;
+        cells[CELL_LIFE] = life;
     }
     if (doing->takes != ROW_NONE) { /* what it knew before was of another claim */
         cells[CELL_TOLD] = 0;

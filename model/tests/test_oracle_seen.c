@@ -85,6 +85,8 @@ enum act {
     EXTEND,
     BACK,
     AT_ONCE,
+    FOR_LESS,
+    FOR_MUCH_LESS,
     AT_LAST,
     FAR_OFF,
     TOO_LATE,
@@ -130,6 +132,10 @@ static void act(const struct act_step *step)
         break;
     case AT_ONCE:
         set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at);
+        break;
+    case FOR_LESS: /* for three quarters of a life, and a tick less */
+    case FOR_MUCH_LESS:
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at + (step->act == FOR_LESS ? 15 : 14));
         break;
     case AT_LAST: /* as late as may be, and a tick later */
     case FAR_OFF:
@@ -321,6 +327,12 @@ Test(oracle_seen, a_claim_that_is_half_over_is_extended_by_who_goes_on)
         {"put back for no time at all", CLAUSE_ACL_47, {{CLAIM, 100, OK}, {AT_ONCE, 104, OK}}},
         {"put back until a claim would long be over", FINE, {{CLAIM, 100, OK}, {AT_LAST, 104, OK}}},
         {"and for longer", CLAUSE_ACL_47, {{CLAIM, 100, OK}, {FAR_OFF, 104, OK}}},
+        {"extended for a little less, as it takes on a server",
+         FINE,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {FOR_LESS, 113, OK}, {STEP, 114, OK}}},
+        {"extended for much less",
+         CLAUSE_ACL_47,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {FOR_MUCH_LESS, 113, OK}, {STEP, 114, OK}}},
         {"extended for longer",
          CLAUSE_ACL_47,
          {{CLAIM, 100, OK}, {STEP, 112, OK}, {FAR_OFF, 113, OK}}},

@@ -1437,6 +1437,7 @@ Test(seq_rows, a_heartbeat_that_a_rolled_back_transaction_leaves_breaks_seq_5)
     set(TABLE_SEQ, SEQ_HEARTBEAT, 15);
     cr_expect_not(oracle_rollback(&oracle, hand.changes, 0).broken);
     cr_expect_eq(oracle_rollback(&oracle, hand.changes, 1).clause, CLAUSE_SEQ_5);
+    cr_expect_eq(oracle.spoke, ORACLE_SEQ_MOVES);
 }
 
 /* The memory of decisions tells apart what the policy alone would not: it is never asked twice with
