@@ -46,7 +46,8 @@ enum named {
     TRIES_NOT_COUNTED,
     LETS_GO_AT_ONCE,
     RETRY_WITHOUT_MARKER,
-    CLAIM_BY_OWN_CLOCK
+    CLAIM_BY_OWN_CLOCK,
+    PUT_BACK_FOR_LONG
 };
 
 static const struct sabotage named[] = {
@@ -173,6 +174,10 @@ static const struct sabotage named[] = {
                             .about = "a claim lasts until a time of its worker's own clock "
                                      "(E-ACL-34)",
                             .scenario = "long-tasks"},
+    [PUT_BACK_FOR_LONG] = {.name = "put-back-for-long",
+                           .about = "a message that came too early is put back for many times as "
+                                    "long as a claim lasts (E-ACL-20)",
+                           .scenario = "overtaking"},
     SABOTAGE_WORK("task", "tree-3"),
     SABOTAGE_THROUGH("task", "long-tasks"),
 };
@@ -497,6 +502,8 @@ static void ask_otherwise(enum named which, const struct activity_worker *worker
         swap_branch(bundle);
     } else if (which == ONE_INPUT && name == BUNDLE_CREATE) {
         bundle->params[sabotage_book_call(bundle, PRIMITIVE_CREATE_JOB)->params + 2] = 1000;
+    } else if (which == PUT_BACK_FOR_LONG && name == BUNDLE_PUT_BACK) {
+        bundle->params[sabotage_book_call(bundle, PRIMITIVE_PUT_BACK)->params + 2] *= 100;
     } else if (which == ONE_THRESHOLD && name == BUNDLE_CREATE) {
         bundle->params[sabotage_book_call(bundle, PRIMITIVE_CREATE_JOB)->params + 1] = 0;
     }

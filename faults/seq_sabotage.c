@@ -394,8 +394,6 @@ static const struct sabotage_reason equivalents[] = {
      "the state was tested under the same lock: the contract has nothing to refuse"},
     {"seq.cancel/drop/ask-contract",
      "the state was tested under the same lock: the contract has nothing to refuse"},
-    {"seq.ask-to-end/unguard/ask.1",
-     "the only canceller asks a run that it saw unasked: a run is asked once"},
     {"seq.force-cancel/drop/expect.5",
      "a time at which it was asked to end stands at a run in flight only"},
     {"seq.force-cancel/unguard/expect.5",

@@ -188,6 +188,31 @@ static uint32_t able(const struct run *run)
     return mask;
 }
 
+/* No fault keeps an actor from doing what it is due for, and no transaction is open. */
+static bool is_free(const struct run *run)
+{
+    bool held = run->former.there || run->late_count != 0 || sessions_open(run->sessions) != 0;
+    for (unsigned a = 0; a < run->actor_count; a++) {
+        const struct run_actor *run_actor = &run->actors[a];
+        held = held || run_actor->queues_for != PRINCIPAL_NONE ||
+               run_actor->paused_until > run->world.now;
+    }
+    return !held;
+}
+
+/* Nobody means to do anything before `until`. */
+static void judge_idle(struct run *run, int64_t until)
+{
+    struct oracle *oracle = &run->oracle;
+    if (oracle->monitors->idle == NULL || !is_free(run)) {
+        return;
+    }
+    struct oracle_verdict verdict = oracle->monitors->idle(oracle, &run->world.rows, until);
+    if (verdict.broken) {
+        run_broke(run, verdict);
+    }
+}
+
 /* Moves time to the next moment at which an actor can run; false: there is none, the run is
  * quiescent. */
 static bool wait_until_able(struct run *run)
@@ -205,6 +230,7 @@ static bool wait_until_able(struct run *run)
     if (next == PROTOCOL_NEVER) {
         return false;
     }
+    judge_idle(run, next);
     run->world.now = next;
     return true;
 }

@@ -274,7 +274,7 @@ static void note_touches(struct sessions *sessions, const struct session *sessio
                                       .before = row_get(&sessions->world->rows,
                                                         (enum row_table)write->table, write->slot,
                                                         write->column)};
-            session_note_version(sessions, same, write->replaces);
+            session_note_version(sessions, same, (enum session_ends)write->ends);
         }
     }
 }

@@ -108,12 +108,18 @@ void session_error(size_t index, struct session_claims *rules, char name[SESSION
 
 enum session_write_kind { SESSION_SETS, SESSION_INSERTS, SESSION_DELETES };
 
+/* How a version of a row ended, for who locks it FOR KEY SHARE afterwards. A server treats an update
+ * by who held the version FOR UPDATE like an update of its key; but if others had locked the version
+ * beside that holder, it has both marks of the holder apart, and who comes along from an older version
+ * meets the update alone. */
+enum session_ends { ENDS_BY_UPDATE, ENDS_FOR_ITS_READERS, ENDS_FOR_ALL };
+
 struct session_write {
     uint8_t kind;   /* enum session_write_kind */
     uint8_t table;  /* enum row_table */
     uint8_t column; /* SETS */
     int8_t insert;  /* which of the session's own new rows; -1: an existing row */
-    bool replaces;  /* the row was held FOR UPDATE when it was written */
+    uint8_t ends;   /* enum session_ends: the version of the row that was there before */
     uint16_t statement;
     uint32_t slot; /* of an existing row */
     int64_t key;
@@ -122,6 +128,7 @@ struct session_write {
 
 struct session_lock {
     uint8_t table, mode;
+    bool beside; /* another session had the row locked, too, at some time */
     uint32_t slot;
     uint32_t since; /* position in the log of versions when it was taken */
 };
@@ -186,8 +193,7 @@ struct sessions {
     uint32_t history_count;
     struct row_change versions[SESSION_VERSIONS_MAX]; /* what commits changed, while an open
                                                          snapshot may need the older version */
-    bool replaced[SESSION_VERSIONS_MAX];              /* by a session that held the row FOR
-                                                         UPDATE */
+    uint8_t ended[SESSION_VERSIONS_MAX];              /* enum session_ends */
     struct session_record history[SESSION_HISTORY_MAX];
     struct session each[SESSIONS_MAX];
 };

@@ -33,8 +33,8 @@ struct doing {
     enum refusal reason;
 };
 
-/* What commits did to a row since a snapshot. REPLACED: updated by a session that held it FOR
- * UPDATE, which a server treats like an update of its key. */
+/* What commits did to a row since a snapshot. REPLACED: who locks it must look at its latest version
+ * in every mode (enum session_ends). */
 enum since { SINCE_NOTHING, SINCE_UPDATED, SINCE_REPLACED, SINCE_DELETED };
 
 /* Takes the lowest member out of a set of sessions, which is not empty. Loops visit the open ones
@@ -72,10 +72,8 @@ enum since session_changed_since(const struct sessions *sessions, uint32_t snaps
 
 /* Adds a change to the log of versions; session_note_changes adds all of a commit's, from `mark`
  * on. */
-void session_note_version(struct sessions *sessions, struct row_change change, bool replaced);
-
-/* The session itself holds a lock on the row that is at least as strong. */
-bool session_has_lock(const struct session *session, uint8_t table, uint32_t slot, uint8_t mode);
+void session_note_version(struct sessions *sessions, struct row_change change,
+                          enum session_ends ended);
 
 /* It has updated the row and did not have it FOR UPDATE then: the version that others see is one
  * that FOR KEY SHARE goes beside. */

@@ -58,18 +58,42 @@ static enum effect wait(struct doing *doing, enum session_wait_kind kind, uint8_
     return EFFECT_WAITS;
 }
 
-static void take_lock(struct session *session, uint8_t table, uint32_t slot, uint8_t mode,
-                      uint32_t since)
+/* Others that have the row locked have it beside this session from now on, also when it ends. True:
+ * there are some. */
+static bool go_beside(struct sessions *sessions, unsigned who, uint8_t table, uint32_t slot)
 {
+    bool any = false;
+    for (uint32_t others = sessions_others(sessions, who); others != 0;) {
+        struct session *other = &sessions->each[sessions_take(&others)];
+        for (uint16_t l = 0; l < other->lock_count; l++) {
+            struct session_lock *lock = &other->locks[l];
+            if (lock->table == table && lock->slot == slot) {
+                lock->beside = any = true;
+            }
+        }
+    }
+    return any;
+}
+
+static void take_lock(struct sessions *sessions, unsigned who, uint8_t table, uint32_t slot,
+                      uint8_t mode)
+{
+    struct session *session = &sessions->each[who];
+    bool beside = go_beside(sessions, who, table, slot);
     for (uint16_t l = 0; l < session->lock_count; l++) {
         struct session_lock *lock = &session->locks[l];
         if (lock->table == table && lock->slot == slot) {
             lock->mode = lock->mode > mode ? lock->mode : mode;
+            lock->beside = lock->beside || beside;
             return;
         }
     }
     CHECK(session->lock_count < SESSION_LOCKS_MAX);
-    session->locks[session->lock_count++] = (struct session_lock){table, mode, slot, since};
+    session->locks[session->lock_count++] = (struct session_lock){.table = table,
+                                                                  .mode = mode,
+                                                                  .beside = beside,
+                                                                  .slot = slot,
+                                                                  .since = sessions->version_count};
 }
 
 /* The version of the row in the snapshot has been replaced, and another session that locked the row
@@ -147,7 +171,7 @@ static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t m
     if (since == SINCE_REPLACED && is_under_way(doing, (uint8_t)table, row->cells[0])) {
         return wait(doing, WAIT_KEY, (uint8_t)table, ROW_NONE, row->cells[0], mode);
     }
-    take_lock(session, (uint8_t)table, row->slot, mode, sessions->version_count);
+    take_lock(sessions, doing->who, (uint8_t)table, row->slot, mode);
     if (since != SINCE_NOTHING && !looks_back) {
         int64_t key = row->cells[0];
         session_committed_row(sessions, sessions->version_count, table, key, row);
@@ -207,6 +231,7 @@ static enum effect look_at_child(struct doing *doing, enum row_table table,
                          sessions->rules->parent_lock) != 0) {
         return wait(doing, WAIT_ROW, (uint8_t)table, slot, child_key, sessions->rules->parent_lock);
     }
+    go_beside(sessions, doing->who, (uint8_t)table, slot); /* it is locked, and the delete fails */
     return EFFECT_IMPOSSIBLE;
 }
 
@@ -309,8 +334,7 @@ static enum effect lock_parent(struct doing *doing, const struct foreign_key *ke
         return wait(doing, WAIT_KEY, (uint8_t)parent, ROW_NONE, row.cells[0],
                     sessions->rules->parent_lock);
     }
-    take_lock(session, (uint8_t)parent, row.slot, sessions->rules->parent_lock,
-              sessions->version_count);
+    take_lock(sessions, doing->who, (uint8_t)parent, row.slot, sessions->rules->parent_lock);
     return EFFECT_DONE;
 }
 
@@ -513,8 +537,7 @@ static enum effect conflict(struct doing *doing, enum row_table table, struct se
         if (serializable && unseen && rules->first_updater_wins) {
             return EFFECT_ABORTED;
         }
-        take_lock(session, op->table, row->slot, LOCK_NO_KEY_UPDATE,
-                  doing->sessions->version_count);
+        take_lock(doing->sessions, doing->who, op->table, row->slot, LOCK_NO_KEY_UPDATE);
     }
     struct session_write write = {.kind = SESSION_SETS,
                                   .table = op->table,

@@ -38,38 +38,43 @@ static void cut_off(struct sessions *sessions)
     forget_versions(sessions);
 }
 
-void session_note_version(struct sessions *sessions, struct row_change change, bool replaced)
+void session_note_version(struct sessions *sessions, struct row_change change,
+                          enum session_ends ended)
 {
     if (sessions->version_count == SESSION_VERSIONS_MAX) {
         cut_off(sessions);
     }
-    sessions->replaced[sessions->version_count] = replaced;
+    sessions->ended[sessions->version_count] = (uint8_t)ended;
     sessions->versions[sessions->version_count++] = change;
 }
 
-/* The session itself holds a lock on the row that is at least as strong. */
-bool session_has_lock(const struct session *session, uint8_t table, uint32_t slot, uint8_t mode)
+/* The session's own lock on the row; NULL: it has none. */
+static const struct session_lock *lock_on(const struct session *session, uint8_t table,
+                                          uint32_t slot)
 {
     for (uint16_t l = 0; l < session->lock_count; l++) {
-        const struct session_lock *lock = &session->locks[l];
-        if (lock->table == table && lock->slot == slot) {
-            return lock->mode >= mode;
+        if (session->locks[l].table == table && session->locks[l].slot == slot) {
+            return &session->locks[l];
         }
     }
-    return false;
+    return NULL;
 }
 
-/* One of its updates of the row was made FOR UPDATE: who has an older version must look at the
- * latest. */
-static bool replaces(const struct session *session, uint8_t table, uint32_t slot)
+/* Of a row that the session wrote: how the version ended that was committed. Its own versions that
+ * follow are met by who comes along from there, and by no one else. */
+static enum session_ends ended_by(const struct session *session, uint8_t table, uint32_t slot)
 {
-    bool replaced = false;
+    bool first = true;
+    enum session_ends ended = ENDS_BY_UPDATE;
     for (uint16_t w = 0; w < session->write_count; w++) {
         const struct session_write *write = &session->writes[w];
-        replaced = replaced || (write->replaces && write->table == table && write->insert < 0 &&
-                                write->slot == slot);
+        if (write->table == table && write->insert < 0 && write->slot == slot) {
+            bool counts = first || write->ends == ENDS_FOR_ALL;
+            ended = counts && write->ends > ended ? (enum session_ends)write->ends : ended;
+            first = false;
+        }
     }
-    return replaced;
+    return ended;
 }
 
 bool session_goes_beside(const struct session *session, uint8_t table, uint32_t slot)
@@ -78,7 +83,7 @@ bool session_goes_beside(const struct session *session, uint8_t table, uint32_t 
         const struct session_write *write = &session->writes[w];
         if (write->table == table && write->insert < 0 && write->slot == slot) {
             /* the first change decides: it ended the version in the snapshot */
-            return !write->replaces;
+            return write->ends == ENDS_BY_UPDATE;
         }
     }
     return false;
@@ -88,8 +93,9 @@ void session_note_changes(struct sessions *sessions, size_t mark, const struct s
 {
     for (size_t i = mark; i < sessions->world->change_count; i++) {
         struct row_change change = sessions->world->changes[i];
-        bool replaced = session != NULL && replaces(session, change.table, change.slot);
-        session_note_version(sessions, change, replaced);
+        enum session_ends ended =
+            session != NULL ? ended_by(session, change.table, change.slot) : ENDS_BY_UPDATE;
+        session_note_version(sessions, change, ended);
     }
 }
 
@@ -119,8 +125,10 @@ enum since session_changed_since(const struct sessions *sessions, uint32_t snaps
     for (uint32_t v = snapshot; v < sessions->version_count; v++) {
         const struct row_change *change = &sessions->versions[v];
         if (change->table == table && change->slot == slot) {
+            bool replaced = sessions->ended[v] == ENDS_FOR_ALL ||
+                            (sessions->ended[v] == ENDS_FOR_ITS_READERS && since == SINCE_NOTHING);
             enum since now = change->kind == ROW_DELETED ? SINCE_DELETED
-                             : sessions->replaced[v]     ? SINCE_REPLACED
+                             : replaced                  ? SINCE_REPLACED
                                                          : SINCE_UPDATED;
             since = now > since ? now : since;
         }
@@ -212,8 +220,11 @@ void session_write_to(struct session *session, struct session_write write)
 {
     CHECK(session->write_count < SESSION_WRITES_MAX);
     write.statement = session->statement;
-    write.replaces =
-        write.insert < 0 && session_has_lock(session, write.table, write.slot, LOCK_UPDATE);
+    const struct session_lock *lock =
+        write.insert < 0 ? lock_on(session, write.table, write.slot) : NULL;
+    write.ends = lock == NULL || lock->mode < LOCK_UPDATE ? ENDS_BY_UPDATE
+                 : lock->beside                           ? ENDS_FOR_ITS_READERS
+                                                          : ENDS_FOR_ALL;
     session->writes[session->write_count++] = write;
 }
 

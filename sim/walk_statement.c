@@ -126,7 +126,7 @@ static size_t copy_sessions(struct sessions *sessions, unsigned char *at, bool b
     copy_part(&copying, &sessions->count,
               offsetof(struct sessions, versions) - offsetof(struct sessions, count));
     copy_part(&copying, sessions->versions, sessions->version_count * sizeof *sessions->versions);
-    copy_part(&copying, sessions->replaced, sessions->version_count * sizeof *sessions->replaced);
+    copy_part(&copying, sessions->ended, sessions->version_count * sizeof *sessions->ended);
     for (uint32_t h = 0; h < sessions->history_count; h++) {
         copy_record(&copying, &sessions->history[h]);
     }
@@ -181,7 +181,7 @@ static uint64_t mix_writes(const struct walk *walk, uint64_t hash, const struct 
 {
     for (uint16_t w = 0; w < session->write_count; w++) {
         const struct session_write *write = &session->writes[w];
-        const int64_t words[] = {write->kind,      write->column, write->insert, write->replaces,
+        const int64_t words[] = {write->kind,      write->column, write->insert, write->ends,
                                  write->statement, write->key,    write->value};
         hash = mix_row(walk, fingerprint_mix_words(hash, words, COUNT(words)), write->table,
                        write->slot);
@@ -195,9 +195,10 @@ static uint64_t mix_writes(const struct walk *walk, uint64_t hash, const struct 
 static uint64_t mix_locks(const struct walk *walk, uint64_t hash, const struct session *session)
 {
     for (uint16_t l = 0; l < session->lock_count; l++) {
-        hash =
-            fingerprint_mix(hash, (uint64_t)session->locks[l].mode << 32 | session->locks[l].since);
-        hash = mix_row(walk, hash, session->locks[l].table, session->locks[l].slot);
+        const struct session_lock *lock = &session->locks[l];
+        hash = fingerprint_mix(hash, (uint64_t)lock->beside << 40 | (uint64_t)lock->mode << 32 |
+                                         lock->since);
+        hash = mix_row(walk, hash, lock->table, lock->slot);
     }
     return fingerprint_mix_words(hash, session->advisory, session->advisory_count);
 }
@@ -245,7 +246,7 @@ uint64_t walk_mix_sessions(const struct walk *walk, uint64_t state)
         const struct row_change *change = &sessions->versions[v];
         int64_t before = change->kind == ROW_UPDATED ? change->before : 0;
         state = fingerprint_mix(state, (uint64_t)change->kind << 16 |
-                                           (uint64_t)change->column << 8 | sessions->replaced[v]);
+                                           (uint64_t)change->column << 8 | sessions->ended[v]);
         state =
             fingerprint_mix(mix_row(walk, state, change->table, change->slot), (uint64_t)before);
     }

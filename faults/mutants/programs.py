@@ -93,11 +93,13 @@ class Build:
             return ["model/primitive.c"]
         found, source = [], None
         for line in run(["ninja", "-C", self.folder, "-t", "deps"])[0].splitlines():
-            if line.startswith("    %s/" % self.tree) and source is None:
-                source = line.strip()[len(str(self.tree)) + 1:]
+            # ccache may have made paths relative to the build
+            needed = os.path.normpath(os.path.join(self.folder, line.strip()))
             if not line.startswith(" "):
                 source = None
-            elif line.endswith("/" + path) and source not in found:
+            elif source is None and needed.startswith("%s/" % self.tree):
+                source = needed[len(str(self.tree)) + 1:]
+            if source is not None and needed.endswith("/" + path) and source not in found:
                 found.append(source)
         layers = r"model/oracle/" if path.startswith("model/oracle/") else \
             r"(model|faults|sim)/(?!tests|bench|oracle)"

@@ -186,6 +186,9 @@ struct monitors {
                                          const struct row_change *changes, size_t count);
     /* ... and it asks for isolation and advisory locks, which a server has to be told to record */
     bool asks_locks;
+    /* No actor means to do anything before this time of the store's clock, and no fault keeps one
+     * from it: nothing may have been due before. Told by the simulation alone. NULL: no promise asks. */
+    struct oracle_verdict (*idle)(struct oracle *oracle, const struct rows *rows, int64_t until);
     /* What else there is to count when a transaction does not commit. NULL: nothing. */
     void (*rollback)(struct oracle *oracle);
     /* Nothing is left to be done, or the bound on doing it was reached (`quiet` false): the live
@@ -199,7 +202,7 @@ struct monitors {
     struct oracle_verdict (*recheck)(struct oracle *oracle, const struct rows *rows);
 };
 
-#define SEEN_CELLS 14
+#define SEEN_CELLS 15
 
 struct oracle {
     const struct monitors *monitors;    /* of the run's protocol */

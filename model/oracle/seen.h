@@ -20,6 +20,9 @@ seen_monitor seen_pipeline;
  * heartbeats, how late a lease is reclaimed, late results. */
 seen_monitor seen_seq;
 
+/* SEQ-10, SEQ-15: the hook `idle`: whom a lease or a grace period should have woken. */
+struct oracle_verdict seen_seq_idle(struct oracle *oracle, const struct rows *rows, int64_t until);
+
 /* LEG-3, LEG-12: claims are held until the ack, and what is saved again is counted. */
 seen_monitor seen_legacy;
 

@@ -1,6 +1,7 @@
 #include "model/oracle/seen_activity.h"
 
-#define TRIES_MAX 4 /* how often what failed is tried again (ACL-48) */
+#define TRIES_MAX 4  /* how often what failed is tried again (ACL-48) */
+#define WAIT_MOST 10 /* ticks that a message is put back for, where a claim is no longer */
 /* Ticks: a worker knows the time of its last transaction's begin, and whole ones. */
 #define ROUNDING INT64_C(2)
 
@@ -89,6 +90,10 @@ static void judge_holder(struct judge *judge, const struct doing *doing, int64_t
              CLAUSE_ACL_47, cells,
              "a worker went on with a message after half of its claim, which it did not extend");
     }
+    if (!lets_go) {
+        tell(judge, cells[CELL_SHORT] == 0, CLAUSE_ACL_47, cells,
+             "a worker went on with a message whose claim it had not extended for a whole life");
+    }
     if (!lets_go && failures > 0) {
         tell(judge, failures <= TRIES_MAX, CLAUSE_ACL_48, cells,
              "what failed was tried again more often than allowed");
@@ -113,7 +118,15 @@ static void judge_life(struct judge *judge, const struct doing *doing, const str
     }
 }
 
-/* A message that is put back comes again later (E-ACL-20). */
+/* The longest time for which a message may be put back, or kept: half as long again as its claim lasts,
+ * since what takes long on a server has begun earlier; or WAIT_MOST. */
+static int64_t longest(const int64_t *cells)
+{
+    int64_t half_again = cells[CELL_LIFE] + cells[CELL_LIFE] / 2;
+    return half_again > WAIT_MOST ? half_again : WAIT_MOST;
+}
+
+/* A message that is put back comes again later (E-ACL-20), and no later than if nobody had it. */
 static void judge_kept(struct judge *judge, const struct doing *doing, const struct observed *seen,
                        const int64_t *cells)
 {
@@ -123,6 +136,8 @@ static void judge_kept(struct judge *judge, const struct doing *doing, const str
     int64_t until = row_get(judge->rows, TABLE_MESSAGE, doing->keeps, MESSAGE_VISIBLE_AT);
     tell(judge, until > seen->began, CLAUSE_ACL_47, cells,
          "a message was put back, or its claim extended, for no time at all");
+    tell(judge, until - seen->began <= longest(cells), CLAUSE_ACL_47, cells,
+         "a message was put back, or its claim extended, for longer than a claim lasts");
 }
 
 /* What committed, and its worker was told so, is not sent again (E-ACL-13): no message comes twice
@@ -158,7 +173,9 @@ static void remember_claim(struct judge *judge, const struct doing *doing,
                                 ? cells[CELL_EPOCH]
                                 : row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH);
         cells[CELL_UNTIL] = row_get(rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT);
-        cells[CELL_LIFE] = cells[CELL_UNTIL] - seen->began;
+        int64_t life = cells[CELL_UNTIL] - seen->began;
+        cells[CELL_SHORT] = slot == doing->keeps && life < cells[CELL_LIFE] - cells[CELL_LIFE] / 4;
+        cells[CELL_LIFE] = life;
     }
     if (doing->takes != ROW_NONE) { /* what it knew before was of another claim */
         cells[CELL_TOLD] = 0;

@@ -12,6 +12,7 @@ enum {
     CELL_EPOCH,    /* of that claim */
     CELL_UNTIL,    /* when it runs out, */
     CELL_LIFE,     /* ... and for how long it was given */
+    CELL_SHORT,    /* ... which was by much less than before, if that was no putting back */
     CELL_TOLD,     /* the store's clock as of its last answer but one, */
     CELL_LAST,     /* ... and as of its last one */
     CELL_WORKED,   /* ticks that it has worked since that, by its own clock */

@@ -211,6 +211,30 @@ static void judge_unwanted(struct judge *judge, const struct observed *seen, siz
                "a seq that is to be cancelled was passed over for more than six rounds");
 }
 
+struct oracle_verdict seen_seq_idle(struct oracle *oracle, const struct rows *rows, int64_t until)
+{
+    struct judge judge;
+    judge_begin(&judge, oracle, rows);
+    uint32_t count =
+        rows->table[TABLE_STAGE].used == 0 || row_get(rows, TABLE_STAGE, 0, STAGE_SEQ) != 0
+            ? 0 /* or Stage1 has failed, and nobody reclaims or cancels any more */
+            : rows->table[TABLE_SEQ].used;
+    for (uint32_t slot = 0; slot < count; slot++) {
+        int64_t asked = cell(rows, slot, SEQ_CANCEL_AT);
+        if (cell(rows, slot, SEQ_STATE) != IN_FLIGHT) {
+            continue;
+        }
+        judge_that(&judge, expires(rows, cell(rows, slot, SEQ_HEARTBEAT)) >= until, ORACLE_STORE,
+                   CLAUSE_SEQ_10, TABLE_SEQ, slot,
+                   "a lease expired, and nobody means to look before later");
+        judge_that(&judge,
+                   asked == 0 || asked + row_get(rows, TABLE_STAGE, 0, STAGE_GRACE) >= until,
+                   ORACLE_STORE, CLAUSE_SEQ_15, TABLE_SEQ, slot,
+                   "a grace period was over, and nobody means to look before later");
+    }
+    return judge.verdict;
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 /* 1 + the slot of the seq at which the commit was refused, as its own stripe of the counters tells;

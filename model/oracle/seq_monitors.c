@@ -170,6 +170,7 @@ const struct monitors monitors_seq = {
     .effect = effect,
     .granted = granted,
     .transaction = seen_seq,
+    .idle = seen_seq_idle,
     .whole = CLAUSE_SEQ_5,
     .whole_by = ORACLE_SEQ_MOVES,
     .rollback = rollback,

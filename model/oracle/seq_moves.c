@@ -188,6 +188,14 @@ static void judge_decision(struct commit *commit, uint32_t slot, const struct or
     }
 }
 
+/* The run was asked to end before, and goes on: its grace period would begin anew. */
+static bool is_asked_anew(const struct commit *commit, uint32_t slot)
+{
+    return before(commit, TABLE_SEQ, slot, SEQ_STATE) == ORACLE_SEQ_IN_FLIGHT &&
+           before(commit, TABLE_SEQ, slot, SEQ_CANCEL_AT) != 0 &&
+           changed(commit, TABLE_SEQ, slot, SEQ_CANCEL_AT);
+}
+
 /* What only rows show of a run: whose lease, heartbeat and cancel it is. */
 static void judge_run(struct commit *commit, uint32_t slot)
 {
@@ -202,6 +210,9 @@ static void judge_run(struct commit *commit, uint32_t slot)
     }
     if (!runs && after(commit, TABLE_SEQ, slot, SEQ_CANCEL_AT) != 0) {
         breach(commit, CLAUSE_SEQ_15, slot, "a cancel outlived the run that it was asked of");
+    }
+    if (runs && is_asked_anew(commit, slot)) {
+        breach(commit, CLAUSE_SEQ_15, slot, "a run that was asked to end was asked again");
     }
     if (runs && (!own_beat || after(commit, TABLE_SEQ, slot, SEQ_HEARTBEAT) == 0)) {
         breach(commit, CLAUSE_SEQ_19, slot, "a run goes on with a heartbeat that is not its own");

@@ -1724,6 +1724,7 @@ Test(oracle_activity, what_a_rolled_back_transaction_leaves_is_reported)
     cr_expect_eq(verdict.clause, CLAUSE_ACL_2);
     cr_expect_eq(told->oracle.evaluated[CLAUSE_ACL_2], 2);
     cr_expect_eq(told->oracle.table, TABLE_JOB);
+    cr_expect_eq(told->oracle.spoke, ORACLE_LEDGER);
     told->oracle.off[CLAUSE_ACL_2] = true;
     cr_expect_not(oracle_rollback(&told->oracle, told->hand.changes, told->hand.count).broken);
 }

@@ -869,4 +869,5 @@ Test(oracle_flow, a_transaction_that_did_not_commit_left_nothing)
     cr_expect_not(oracle_rollback(&oracle, told->changes, 0).broken);
     start(0);
     cr_expect_eq(oracle_rollback(&oracle, told->changes, told->count).clause, CLAUSE_KEY_8);
+    cr_expect_eq(oracle.spoke, ORACLE_KEY);
 }

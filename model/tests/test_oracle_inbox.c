@@ -112,6 +112,17 @@ Test(oracle_inbox, an_effect_that_nobody_asked_for_breaks_box_1)
     }
 }
 
+Test(oracle_inbox, a_transaction_that_did_not_commit_leaves_nothing)
+{
+    PROVES(CLAUSE_BOX_1);
+    begin();
+    hand.count = 0;
+    cr_expect_not(oracle_rollback(&oracle, hand.changes, 0).broken);
+    apply(1, ACCOUNT, 100);
+    cr_expect_eq(oracle_rollback(&oracle, hand.changes, hand.count).clause, CLAUSE_BOX_1);
+    cr_expect_eq(oracle.spoke, ORACLE_INBOX);
+}
+
 Test(oracle_inbox, in_the_end_all_that_was_asked_for_was_applied)
 {
     PROVES(CLAUSE_BOX_2);

@@ -346,6 +346,7 @@ Test(oracle_legacy, a_transaction_that_did_not_commit_leaves_nothing)
     integer(1, 0, 0, 0);
     cr_expect_eq(oracle_rollback(&oracle, hand.changes, 0).clause, FINE);
     cr_expect_eq(oracle_rollback(&oracle, hand.changes, 1).clause, CLAUSE_LEG_1);
+    cr_expect_eq(oracle.spoke, ORACLE_LEGACY);
 }
 
 /* ---- once all has settled ----------------------------------------------------------------------

@@ -368,6 +368,7 @@ Test(oracle_pipeline, a_transaction_that_did_not_commit_leaves_nothing)
     cr_expect_not(oracle_rollback(&oracle, hand.changes, 0).broken);
     PUT(SWEEP_LOG, 100, 100, PHASE_MARK, SWEEP_MARKED);
     cr_expect_eq(oracle_rollback(&oracle, hand.changes, hand.count).clause, CLAUSE_CUT_19);
+    cr_expect_eq(oracle.spoke, ORACLE_PHASE);
 }
 
 /* ---- MARK ------------------------------------------------------------------------------------ */

@@ -85,6 +85,10 @@ enum act {
     EXTEND,
     BACK,
     AT_ONCE,
+    FOR_LESS,
+    FOR_MUCH_LESS,
+    AT_LAST,
+    FAR_OFF,
     TOO_LATE,
     ACK,
     STOLEN,
@@ -127,8 +131,18 @@ static void act(const struct act_step *step)
             step->at % WORKED(1) + (step->act == BACK ? 3 : 20));
         break;
     case AT_ONCE:
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at);
+        break;
+    case FOR_LESS: /* for three quarters of a life, and a tick less */
+    case FOR_MUCH_LESS:
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at + (step->act == FOR_LESS ? 15 : 14));
+        break;
+    case AT_LAST: /* as late as may be, and a tick later */
+    case FAR_OFF:
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at + 30 + (step->act == FAR_OFF));
+        break;
     case TOO_LATE:
-        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at + (step->act == TOO_LATE ? 21 : 0));
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at + 21);
         break;
     case ACK:
         drop(TABLE_MESSAGE, 7);
@@ -311,6 +325,17 @@ Test(oracle_seen, a_claim_that_is_half_over_is_extended_by_who_goes_on)
          FINE,
          {{CLAIM, 100, OK}, {BACK, 104, OK}, {OTHER, 105, OK}, {STEP, 106, OK}}},
         {"put back for no time at all", CLAUSE_ACL_47, {{CLAIM, 100, OK}, {AT_ONCE, 104, OK}}},
+        {"put back until a claim would long be over", FINE, {{CLAIM, 100, OK}, {AT_LAST, 104, OK}}},
+        {"and for longer", CLAUSE_ACL_47, {{CLAIM, 100, OK}, {FAR_OFF, 104, OK}}},
+        {"extended for a little less, as it takes on a server",
+         FINE,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {FOR_LESS, 113, OK}, {STEP, 114, OK}}},
+        {"extended for much less",
+         CLAUSE_ACL_47,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {FOR_MUCH_LESS, 113, OK}, {STEP, 114, OK}}},
+        {"extended for longer",
+         CLAUSE_ACL_47,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {FAR_OFF, 113, OK}}},
         {"by who does not hold it",
          FINE,
          {{CLAIM, 100, OK}, {STOLEN, 121, OK}, {TOO_LATE, 122, OK}}},
@@ -1691,6 +1716,38 @@ Test(oracle_seen, a_seq_that_is_to_be_cancelled_is_not_passed_over)
             cr_expect(look == 13 || clause == FINE, "case %zu: look %d", i, look);
         }
         cr_expect_eq(clause, cases[i].clause, "case %zu", i);
+    }
+}
+
+/* A heartbeat at 50 and a lease of 20; asked to end at 55, with 7 ticks for it. */
+Test(oracle_seen, nobody_waits_beyond_a_lease_or_a_grace_period)
+{
+    PROVES(CLAUSE_SEQ_10, CLAUSE_SEQ_15);
+    static const struct {
+        int64_t state, asked, until;
+        bool halted, opened;
+        enum clause_id clause;
+    } cases[] = {
+        {2, 0, 70, false, true, FINE},  {2, 0, 71, false, true, CLAUSE_SEQ_10},
+        {2, 55, 62, false, true, FINE}, {2, 55, 63, false, true, CLAUSE_SEQ_15},
+        {3, 0, 71, false, true, FINE},  {2, 55, 71, true, true, FINE},
+        {2, 0, 71, false, false, FINE},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin();
+        if (cases[i].opened) {
+            put(TABLE_STAGE, 1);
+            set(TABLE_STAGE, 1, STAGE_LEASE, 20);
+            set(TABLE_STAGE, 1, STAGE_GRACE, 7);
+            set(TABLE_STAGE, 1, STAGE_SEQ, cases[i].halted);
+        }
+        put(TABLE_SEQ, 100);
+        set(TABLE_SEQ, 100, SEQ_STATE, cases[i].state);
+        set(TABLE_SEQ, 100, SEQ_CANCEL_AT, cases[i].asked);
+        set(TABLE_SEQ, 100, SEQ_HEARTBEAT, 50);
+        struct oracle_verdict verdict = seen_seq_idle(&oracle, &hand.rows, cases[i].until);
+        cr_expect_eq(verdict.clause, cases[i].clause, "case %zu", i);
+        cr_expect_eq(verdict.broken, cases[i].clause != FINE, "case %zu", i);
     }
 }
 

@@ -1260,6 +1260,12 @@ static void forced_and_told_as_its_owners(void)
     emit(SEQ_CANCEL);
 }
 
+static void asked_to_end_again(void)
+{
+    ask_to_end(12);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 13);
+}
+
 static void asked_to_end_before_it_runs(void)
 {
     reach(SEQ_DISPATCHED);
@@ -1378,6 +1384,7 @@ static const struct {
     PLANT(second_event_without_a_move, CLAUSE_SEQ_6),
     PLANT(forced_a_tick_too_early, CLAUSE_SEQ_15),
     PLANT(forced_and_told_as_its_owners, CLAUSE_SEQ_15),
+    PLANT(asked_to_end_again, CLAUSE_SEQ_15),
     PLANT(asked_to_end_before_it_runs, CLAUSE_SEQ_3),
     PLANT(event_taken_back, CLAUSE_SEQ_6),
     PLANT(not_born_unseen, CLAUSE_SEQ_3),
@@ -1430,6 +1437,7 @@ Test(seq_rows, a_heartbeat_that_a_rolled_back_transaction_leaves_breaks_seq_5)
     set(TABLE_SEQ, SEQ_HEARTBEAT, 15);
     cr_expect_not(oracle_rollback(&oracle, hand.changes, 0).broken);
     cr_expect_eq(oracle_rollback(&oracle, hand.changes, 1).clause, CLAUSE_SEQ_5);
+    cr_expect_eq(oracle.spoke, ORACLE_SEQ_MOVES);
 }
 
 /* The memory of decisions tells apart what the policy alone would not: it is never asked twice with
