@@ -262,6 +262,10 @@ static int read_known_lines(struct campaign *campaign, FILE *file)
                                    campaign->request->known, number, KNOWN_MAX - 1);
         }
     }
+    if (ferror(file)) { /* a folder, for one */
+        return cli_usage_error(&cli_campaign, "--known %s cannot be read: %s",
+                               cli_quote(campaign->request->known).text, strerror(errno));
+    }
     return CLI_OK;
 }
 

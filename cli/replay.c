@@ -4,6 +4,8 @@
 #include "cli/load.h"
 #include "cli/options.h"
 #include "cli/server.h"
+#include "reports/json_line.h"
+#include "reports/line.h"
 #include "verify/mirror.h"
 #include "verify/one_run.h"
 
@@ -30,7 +32,8 @@ static const struct option options[] = {
      .about = "the file was edited by hand, which is fine"},
     {EXPECT_FINDING_ROW(struct replay_request)},
     {JSON_ROW(struct replay_request,
-              ": one of type \"run\", with --trace one of type \"event\" each")},
+              ": one of type \"run\", with --trace one of type \"event\" each, with --real one of "
+              "type \"runs\", which says whether PostgreSQL differs")},
 };
 
 /* A file, or the folder of a finding: then its shrunk schedule, or the one that was found. */
@@ -68,8 +71,28 @@ struct real_run {
     struct run *run;
     struct choice_source *source;
     const struct run_result *result;
-    bool differs;
+    bool json, differs;
 };
+
+/* What PostgreSQL did, beside the run; of a difference what it is. */
+static void tell_followed(const struct real_run *real, const struct lockstep *lockstep)
+{
+    if (real->json) {
+        json_line_write(stdout,
+                        line_make(LINE_RUNS, line_runs(1), line_statements(lockstep->statements),
+                                  line_waits(lockstep->waits), line_deadlocks(lockstep->deadlocks),
+                                  line_commits(lockstep->commits), line_rows(lockstep->rows),
+                                  line_differs(real->differs)));
+    }
+    if (real->differs) {
+        fprintf(stderr, "PostgreSQL does not follow: %s\n", lockstep->difference);
+    } else {
+        fprintf(stderr,
+                "PostgreSQL followed: %" PRIu64 " statements, %" PRIu64 " waits, %" PRIu64
+                " commits, %" PRIu64 " final rows, all as in the simulation\n",
+                lockstep->statements, lockstep->waits, lockstep->commits, lockstep->rows);
+    }
+}
 
 static int replay_follow(void *context, const char *dsn)
 {
@@ -83,14 +106,7 @@ static int replay_follow(void *context, const char *dsn)
     real->result = mirror_run(&mirror, real->source);
     const struct lockstep *lockstep = &mirror.lockstep;
     real->differs = lockstep_differs(lockstep);
-    if (real->differs) {
-        fprintf(stderr, "PostgreSQL does not follow: %s\n", lockstep->difference);
-    } else {
-        fprintf(stderr,
-                "PostgreSQL followed: %" PRIu64 " statements, %" PRIu64 " waits, %" PRIu64
-                " commits, %" PRIu64 " final rows, all as in the simulation\n",
-                lockstep->statements, lockstep->waits, lockstep->commits, lockstep->rows);
-    }
+    tell_followed(real, lockstep);
     int status = lockstep->failed ? CLI_UNAVAILABLE : CLI_OK;
     mirror_close(&mirror, dsn);
     return status;
@@ -100,7 +116,7 @@ static const struct run_result *run_for_real(void *context, struct run *run,
                                              struct choice_source *source, int *status)
 {
     const struct replay_request *request = context;
-    struct real_run real = {.run = run, .source = source};
+    struct real_run real = {.run = run, .source = source, .json = request->json};
     const char *why = mirror_refuses(run->scenario);
     if (why != NULL) {
         *status =

@@ -55,6 +55,7 @@ static int write_schedule(FILE *file, const char *path, const struct schedule *s
     written = fclose(file) == 0 && written;
     free(text);
     if (!written) {
+        remove(path); /* which was free */
         fprintf(stderr, "assay run: %s could not be written in full\n", cli_quote(path).text);
         return CLI_UNAVAILABLE;
     }

@@ -1,7 +1,11 @@
 /* assay sign-off: the whole evidence, from nothing, and the page that is signed. */
+#include "cli/load.h"
 #include "cli/options.h"
+#include "cli/sums.h"
 #include "model/check.h"
 #include "reports/artefacts.h"
+#include "reports/evidence.h"
+#include "reports/line.h"
 #include "verify/interrupt.h"
 
 #include <errno.h>
@@ -12,10 +16,12 @@
 #include <unistd.h>
 
 #define STEP_WORDS_MAX 20
+#define LONG_STEP      "sabotage"
 
 /* The evidence, a line a step: the words of a command, to which --out is added. A step that takes
  * much longer than another comes first. Those that reports/steps.c asks for must be here,
- * but for the tests and their proofs, which ./run sign-off brings. The
+ * but for the tests and their proofs, which come by --with. The long step is made once for a binary
+ * (./test --full), comes by --with, too, and is made here only if --only names it. The
  * earlier ledger is searched without duplicates, which it is known not to bear (LEG-6). */
 static const struct step {
     const char *name;
@@ -47,7 +53,7 @@ static const struct step {
      {"explore", "quick-fox", "--crashes", "1", "--duplicates", "1", "--workers", "1"}},
     {"explore-legacy",
      {"explore", "legacy", "--crashes", "1", "--duplicates", "0", "--workers", "1"}},
-    {"sabotage", {"sabotage"}},
+    {LONG_STEP, {"sabotage"}},
     {"conform", {"conform", "--seeds", "500"}},
     {"conform-errors", {"conform", "--errors"}},
     {"real",
@@ -68,19 +74,20 @@ static const struct option options[] = {
     {TEXT_ROW(struct request, out, "--out", "DIR"), .needed = true,
      .about = "where all of it goes; it must be empty or new"},
     {TEXTS_ROW(struct request, with, "--with", "DIR"),
-     .about = "evidence that was made before, such as that of the unit tests"},
+     .about = "evidence that was made before, by this program: of the unit tests, of the hunt for "
+              "all planted bugs, of the proofs"},
     {TEXTS_ROW(struct request, only, "--only", "STEP"), .names = NAMES_OF_NOTHING,
      .about = "this step only; what is left out is NOT SHOWN"},
 };
 
-static bool is_wanted(const struct request *request, const char *name)
+static bool is_wanted(const struct request *request, const struct step *step)
 {
     for (int i = 0; i < request->only.count; i++) {
-        if (strcmp(request->only.values[i], name) == 0) {
+        if (strcmp(request->only.values[i], step->name) == 0) {
             return true;
         }
     }
-    return request->only.count == 0;
+    return request->only.count == 0 && strcmp(step->name, LONG_STEP) != 0;
 }
 
 static int check_steps(const struct request *request)
@@ -97,6 +104,56 @@ static int check_steps(const struct request *request)
         }
     }
     return CLI_OK;
+}
+
+/* ---- evidence that was made before ----------------------------------------------------------- */
+
+/* Each session that says which program it was is of this one. */
+static int check_builds(const char *folder, const struct evidence *evidence)
+{
+    char self[65];
+    size_t i;
+    json_t *line;
+    snprintf(self, sizeof self, "%s", sums_hash_file("/proc/self/exe").text);
+    json_array_foreach(evidence->lines, i, line)
+    {
+        const char *hash = line_is(line, LINE_BEGIN) ? line_get_binary_hash(line) : "";
+        if (hash[0] != '\0' && strcmp(hash, self) != 0) {
+            return cli_usage_error(&cli_sign_off,
+                                   "--with %s: another program made it, with the SHA-256 %.16s...; "
+                                   "this one has %.16s...",
+                                   cli_quote(folder).text, hash, self);
+        }
+    }
+    return CLI_OK;
+}
+
+static int check_folder(const char *folder)
+{
+    static struct evidence evidence;
+    struct error error;
+    size_t length;
+    char *text = load_results(&cli_sign_off, folder, &length);
+    if (text == NULL) {
+        return CLI_USAGE;
+    }
+    evidence_begin(&evidence);
+    int status = evidence_add(&evidence, text, length, folder, &error)
+                     ? check_builds(folder, &evidence)
+                     : cli_usage_error(&cli_sign_off, "--with %s", error.text);
+    evidence_free(&evidence);
+    free(text);
+    return status;
+}
+
+/* Before a step runs: what cannot be taken would cost a page that took minutes. */
+static int check_with(const struct request *request)
+{
+    int status = CLI_OK;
+    for (int i = 0; i < request->with.count && status == CLI_OK; i++) {
+        status = check_folder(request->with.values[i]);
+    }
+    return status;
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -165,7 +222,7 @@ static int put_together(const struct request *request)
     size_t count = 2;
     for (size_t s = 0; s < STEP_COUNT; s++) {
         snprintf(paths[s], sizeof paths[s], "%.3000s/steps/%s", request->out, steps[s].name);
-        if (is_wanted(request, steps[s].name) && access(paths[s], F_OK) == 0) {
+        if (is_wanted(request, &steps[s]) && access(paths[s], F_OK) == 0) {
             argv[count++] = paths[s];
         }
     }
@@ -192,7 +249,7 @@ static int sign_off(const struct request *request)
     }
     interrupt_watch();
     for (size_t s = 0; s < STEP_COUNT && !interrupt_seen(); s++) {
-        if (is_wanted(request, steps[s].name)) {
+        if (is_wanted(request, &steps[s])) {
             run_step(request, &steps[s]);
         }
     }
@@ -202,6 +259,7 @@ static int sign_off(const struct request *request)
 static int sign_off_verb(void *request)
 {
     int status = check_steps(request);
+    status = status == CLI_OK ? check_with(request) : status;
     return status == CLI_OK ? sign_off(request) : status;
 }
 

@@ -101,7 +101,8 @@ bool cluster_place_cache(const struct cluster_options *options, char *path, size
     } else if (base != NULL && base[0] == '/') {
         named = cluster_path(path, size, "%s/assay", base);
     } else {
-        named = home != NULL && home[0] == '/' && cluster_path(path, size, "%s/.cache/assay", home);
+        bool there = home != NULL && home[0] == '/' && access(home, F_OK) == 0;
+        named = there && cluster_path(path, size, "%s/.cache/assay", home);
     }
     return named;
 }

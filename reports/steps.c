@@ -9,6 +9,9 @@
 
 #define DEPTH_SWEPT 2 /* a crash, and another inside the recovery */
 
+/* Of what is made once for a binary, and not by ./run sign-off. */
+#define TAKEN "; ./test --full makes it, and --with brings it"
+
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 /* The first line that is as it should be; NULL: there is none. */
@@ -174,7 +177,7 @@ static bool judge_sabotage(const struct evidence *evidence, char *why, size_t si
 {
     const json_t *hunt = steps_find(evidence, is_whole_hunt);
     if (hunt == NULL) {
-        snprintf(why, size, "no hunt had every planted bug and every promise on");
+        snprintf(why, size, "no hunt had every planted bug and every promise on" TAKEN);
         return false;
     }
     snprintf(why, size, "%d planted bugs, %d of them shown to be equivalent, %d not shown",
@@ -325,7 +328,7 @@ static enum steps_state judge_endings(const struct evidence *evidence, const cha
     struct endings endings = endings_of(evidence, verb);
     int rank = line_status_rank(endings.worst);
     if (endings.begun == 0) {
-        snprintf(why, size, "not run");
+        snprintf(why, size, "not run%s", line_text_is(verb, "proofs") ? TAKEN : "");
         return STEPS_ABSENT;
     }
     if (line_text_is(verb, "tests") && endings.worst == 1) {

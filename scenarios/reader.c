@@ -142,6 +142,9 @@ bool reader_open(struct reader *reader, const char *text, size_t size, const cha
         return reader_fail(reader, 1, "more than %d bytes, the most that a scenario may have",
                            SCENARIO_TEXT_SIZE_MAX);
     }
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+        return reader_fail(reader, 1, "a byte order mark; write it as UTF-8 without one");
+    }
     if (!yaml_parser_initialize(&reader->parser)) {
         return fail_syntax(reader);
     }

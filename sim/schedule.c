@@ -316,10 +316,13 @@ bool schedule_load(const char *path, bool edited, struct schedule *schedule, str
     }
     char *text = malloc(FILE_SIZE_MAX);
     size_t size = text == NULL ? 0 : fread(text, 1, FILE_SIZE_MAX, file);
-    bool read = size < FILE_SIZE_MAX && ferror(file) == 0;
+    const char *why = text == NULL            ? "there is not enough memory to read it"
+                      : ferror(file) != 0     ? "cannot be read; give the path of a schedule file"
+                      : size == FILE_SIZE_MAX ? "larger than any schedule"
+                                              : NULL;
     fclose(file);
-    read = read ? schedule_parse(text, size, path, edited, schedule, error)
-                : refuse(error, path, "cannot be read, or is larger than any schedule");
+    bool read = why == NULL ? schedule_parse(text, size, path, edited, schedule, error)
+                            : refuse(error, path, "%s", why);
     free(text);
     return read;
 }

@@ -2,6 +2,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,7 +28,9 @@ static int columns(void)
 struct live live_begin(void)
 {
     double now = seconds_now();
-    return (struct live){.terminal = isatty(STDERR_FILENO) == 1, .start = now, .last = now};
+    const char *name = getenv("TERM");
+    bool able = name == NULL || strcmp(name, "dumb") != 0; /* to take a line back */
+    return (struct live){.terminal = able && isatty(STDERR_FILENO) == 1, .start = now, .last = now};
 }
 
 bool live_is_due(const struct live *live)

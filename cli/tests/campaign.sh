@@ -200,6 +200,7 @@ bad "--strategy 'pct:99': it is" campaign --strategy pct:99
 bad "there is no sabotage 'nobody'" campaign --sabotage nobody
 bad 'it is a clause such as' campaign --without ACL-99
 bad 'cannot be read' campaign --known "$scratch/none"
+bad 'cannot be read: Is a directory' campaign --known "$scratch" # no empty list
 echo 'tree-3 ACL-21' >"$scratch/half"
 bad 'line 1: it is SCENARIO CLAUSE ORACLE' campaign --known "$scratch/half"
 printf 'tree-3 ACL-21 data\ntree-3 ACL-21 nobody\n' >"$scratch/half"

@@ -63,6 +63,10 @@ says ': no difference'
 run 0 run crowd --seed 7 --schedule "$scratch/crowd.json"
 run 0 replay "$scratch/crowd.json" --real
 grep -q 'PostgreSQL followed: ' "$scratch/err" || fail "$last does not say that PostgreSQL followed"
+# A schedule that breaks a promise, as PostgreSQL does, too: status 1, and "differs" tells why.
+run 1 run tree-3 --seed 2 --sabotage trust-stale-read --schedule "$scratch/stale.json"
+run 1 replay "$scratch/stale.json" --real --json
+only_json && says '{"type":"runs","runs":1,' && says '"differs":false}' && says '"verdict":"broken"'
 nothing_left
 
 # ---- the proof that it would notice ----

@@ -17,7 +17,8 @@ run 64 real && complains 'a SCENARIO is needed'
 run 64 real no-such-scenario --seeds 1
 run 64 real tree-3 --seeds none && complains 'it is a number'
 run 64 real tree-3 --sabotage none && complains 'assay list sabotages'
-run 69 real tree-3 --dsn 'host=/nonexistent' && complains '/nonexistent'
+run 69 real tree-3 --dsn 'host=/nonexistent' && complains '/nonexistent' && says_not 'tree-3'
+run 69 real tree-3 --dsn 'host=/nonexistent' --json && only_json && says_not '"type":"real"'
 
 if grep -q 'built without libpq' "$scratch/err" || ! "$assay" real tree-3 --no-faults >"$scratch/out" 2>"$scratch/err"; then
     echo "skipped the rest: $(cat "$scratch/err")"
@@ -30,6 +31,12 @@ says 'tree-7: 20 runs on PostgreSQL, 1720 commits judged: every promise held'
 says 'cycle: 20 runs'
 nothing_left
 run 0 real tree-3 --no-faults --json && says '"type":"real"' && says '"commits":38'
+# A planted bug that the server's runs do not show is told as such.
+run 4 sabotage dimension-from-counter --real && complains 'a planted bug survived: dimension-from-counter'
+# A home folder that is not there is not made.
+checks=$((checks + 1))
+(unset XDG_CACHE_HOME && HOME=$scratch/home && export HOME && "$assay" real tree-3 --no-faults) >"$scratch/out" 2>"$scratch/err" &&
+    [ ! -e "$scratch/home" ] || fail "a run makes a home folder"
 
 # ---- ledgers that start next to a ceiling: the server presets them, and the guards are met ----
 run 0 real ceilings ceilings-merged last-chance-merged legacy-ceilings --no-faults

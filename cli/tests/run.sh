@@ -89,6 +89,20 @@ bad '--without needs a value' run tree-3 --seed 1 --without
 bad "there is no option '--colour'" run tree-3 --seed 1 --colour
 bad 'it exists; give a name that is free' run tree-3 --seed 1 --schedule "$scratch/held"
 bad '--schedule' run tree-3 --seed 1 --schedule "$scratch/no/such/folder"
+bad 'cannot be read; give the path of a schedule file' shrink "$scratch"
+printf '\357\273\277name: marked\ngraph: {a: [b]}\n' >"$scratch/marked.yaml"
+bad 'marked.yaml:1: a byte order mark' run "$scratch/marked.yaml" --seed 1
+# A schedule that could not be written leaves no file, which the next try would refuse.
+checks=$((checks + 1))
+(ulimit -f 0 && trap '' XFSZ && "$assay" run tree-3 --seed 1 --schedule "$scratch/full") >"$scratch/out" 2>"$scratch/err" &&
+    fail "a schedule beyond the size of a file is written"
+[ ! -e "$scratch/full" ] || fail "a schedule that could not be written is there"
+# A terminal that takes no line back is told none that it would have to.
+if command -v script >/dev/null; then
+    checks=$((checks + 1))
+    script -qec "TERM=dumb '$assay' campaign tree-7 --time 2s --no-gates >/dev/null" /dev/null </dev/null >"$scratch/out" 2>"$scratch/err"
+    ! grep -q "$(printf '\033')" "$scratch/out" || fail "escape sequences on a dumb terminal"
+fi
 bad 'one FILE is needed, 0 were given' replay
 bad 'cannot be opened' replay "$scratch/nothing"
 bad '--until 0: it is the number of a step' replay "$scratch/held" --until 0
