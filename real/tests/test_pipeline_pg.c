@@ -310,9 +310,9 @@ static void reach_race(struct bundle *rereview, struct bundle *cut)
     cr_assert_eq(cut->name, BUNDLE_CUT);
 }
 
-/* Statements of calls from `call` on, then COMMIT; returns the SQLSTATE that stopped it, or "". */
-static const char *go_on(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
-                         unsigned call)
+/* Statements of calls from `call` on; returns the SQLSTATE that stopped it, or "". */
+static const char *say(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
+                       unsigned call)
 {
     uint32_t answered;
     for (; call < bundle->count; call++) {
@@ -325,9 +325,24 @@ static const char *go_on(struct stepper *stepper, unsigned connection, const str
             }
         }
     }
+    return "";
+}
+
+/* COMMIT. */
+static const char *end(struct stepper *stepper, unsigned connection)
+{
+    uint32_t answered;
     cr_assert(stepper_end(stepper, connection, true));
     cr_assert(stepper_settle(stepper, false, &answered), "%s", stepper_why_not(stepper));
     return stepper_answer(stepper, connection)->sqlstate;
+}
+
+/* Both. */
+static const char *go_on(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
+                         unsigned call)
+{
+    const char *sqlstate = say(stepper, connection, bundle, call);
+    return sqlstate[0] != '\0' ? sqlstate : end(stepper, connection);
 }
 
 static void send_lock(struct stepper *stepper, unsigned connection, const struct bundle *bundle)
@@ -419,6 +434,97 @@ Test(pipeline_pg, a_rereview_that_does_not_write_the_entry_lets_it_commit)
                      ".review_decision AS r ON r.review_decision_id = c.review_decision_id WHERE "
                      "r.superseded_by_review_decision_id IS NOT NULL"),
                  1, "cut on a superseded decision");
+}
+
+/* ---- two CUTs that sign after the last of their lane (E-CUT-19) ------------------------------ */
+
+static struct rules chain = {.protocol = &protocol_pipeline,
+                             .actors = 2,
+                             .cast = {PIPELINE_CLIENT, PIPELINE_WORKER},
+                             .jobs = 1,
+                             .timeout = 60};
+OWN_RULES(
+    chain, pipeline_rules, .entry_count = 2, .one_chain = true,
+    .entries = {
+        {.reviews = 1, .verifies = 1, .decisions = {DECISION_APPROVE}, .outcomes = {VERIFIED_PASS}},
+        {.reviews = 1,
+         .verifies = 1,
+         .decisions = {DECISION_APPROVE},
+         .outcomes = {VERIFIED_PASS}}})
+
+/* Both entries are approved; their CUTs are what is asked for. */
+static void reach_cuts(struct bundle cuts[2])
+{
+    struct actor client, worker;
+    struct bundle bundle;
+    size_t found = 0;
+    protocol_begin(&client, &chain, 0);
+    protocol_begin(&worker, &chain, 1);
+    protocol_role(&chain, 0)->next(&client, &chain, &bundle);
+    publish(&bundle);
+    while (taken < queued) {
+        if (queue[taken].message[1 + REQUEST_PHASE] != PHASE_CUT) {
+            serve(&chain, &worker);
+            continue;
+        }
+        cr_assert_lt(found, 2U);
+        protocol_role(&chain, 1)->take(&worker, &chain, &queue[taken++]);
+        protocol_role(&chain, 1)->next(&worker, &chain, &cuts[found++]);
+        protocol_begin(&worker, &chain, 1);
+    }
+    cr_assert_eq(found, 2U);
+}
+
+/* Both look for the last signature before either has signed; then both commit. */
+static void race_cuts(enum isolation isolation, char first[6], char second[6])
+{
+    struct bundle cuts[2];
+    struct error error;
+    uint32_t answered;
+    reach_cuts(cuts);
+    struct stepper *stepper =
+        stepper_open(&(struct stepper_options){.dsn = server_dsn(),
+                                               .schema = SCHEMA,
+                                               .primitives = primitive_table,
+                                               .primitive_count = PRIMITIVE_COUNT,
+                                               .connections = 2,
+                                               .principals = roles.principals},
+                     &error);
+    cr_assert_not_null(stepper, "%s", error.text);
+    for (unsigned c = 0; c < 2; c++) {
+        cuts[c].isolation = (uint8_t)isolation;
+        cr_assert(stepper_begin(stepper, c, &cuts[c], 1), "%s", stepper_why_not(stepper));
+        cr_assert(stepper_settle(stepper, false, &answered), "%s", stepper_why_not(stepper));
+        cr_expect_str_empty(say(stepper, c, &cuts[c], 0));
+    }
+    memcpy(first, end(stepper, 0), 6);
+    memcpy(second, end(stepper, 1), 6);
+    stepper_close(stepper);
+}
+
+#define FIRST_SIGNATURES                                                                           \
+    "SELECT count(*) FROM " SCHEMA ".dot_pair_signature WHERE prior_signature_id IS NULL"
+
+Test(pipeline_pg, two_cuts_that_nothing_else_joins_are_kept_apart_by_serializable)
+{
+    PROVES(CLAUSE_CUT_17, CLAUSE_CUT_32);
+    SETTLES(ERRATUM_CUT_19);
+    char first[6], second[6];
+    race_cuts(SERIALIZABLE, first, second);
+    cr_expect_str_empty(first);
+    cr_expect_str_eq(second, "40001");
+    cr_expect_eq(ask(FIRST_SIGNATURES), 1);
+}
+
+Test(pipeline_pg, two_cuts_at_read_committed_fork_the_chain)
+{
+    PROVES(CLAUSE_CUT_32);
+    SETTLES(ERRATUM_CUT_19);
+    char first[6], second[6];
+    race_cuts(READ_COMMITTED, first, second);
+    cr_expect_str_empty(first);
+    cr_expect_str_empty(second);
+    cr_expect_eq(ask(FIRST_SIGNATURES), 2, "a fork");
 }
 
 /* ---- what is transient, and what is for people (E-CUT-16) --------------------------------------
