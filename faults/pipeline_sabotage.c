@@ -46,6 +46,7 @@ enum {
     TURNED_AWAY_FREE,
     SWEEPS_ON,
     SWEEPS_ONCE,
+    FOLLOWS_FIRST,
     GUARDS_OFF = 64 /* plus a set of enum pipeline_guard */
 };
 
@@ -177,6 +178,9 @@ static const struct sabotage named[] = {
     [SWEEPS_ONCE] = {.name = "pipeline-sweeps-once",
                      .about = "a sweep hands a stopped phase to people on its first pass",
                      .scenario = "pipeline-stubborn"},
+    [FOLLOWS_FIRST] = {.name = "pipeline-follows-first-signature",
+                       .about = "a phase signs after the first signature of its lane, not the last",
+                       .scenario = "pipeline-chain"}, /* E-CUT-19 */
     {.name = "pipeline-compensation-without-escalation",
      .about = "a verify that fails undoes the change set and tells nobody",
      .scenario = "pipeline-pair",
@@ -245,6 +249,9 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
         table[PRIMITIVE_MOVE].ops[0].lock = LOCK_NONE;
         table[PRIMITIVE_MOVE].op_count = 2;
         break;
+    case FOLLOWS_FIRST:
+        table[PRIMITIVE_SIGN_LAST].ops[0].unnamed = 0;
+        break;
     case STAMPS_AGAIN:
         table[PRIMITIVE_SUPERSEDE].ops[0].test = TEST_NONE;
         break;
@@ -267,7 +274,8 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
 
 static bool is_guard(uint8_t primitive)
 {
-    return primitive == PRIMITIVE_NEED_APPROVAL || primitive == PRIMITIVE_NEED_BLOCKER;
+    return primitive == PRIMITIVE_NEED_APPROVAL || primitive == PRIMITIVE_NEED_BLOCKERS ||
+           primitive == PRIMITIVE_NEED_UNCUT;
 }
 
 static int64_t cell(const struct rows *rows, enum row_table table, int64_t key, int column)
@@ -276,14 +284,26 @@ static int64_t cell(const struct rows *rows, enum row_table table, int64_t key, 
     return slot == ROW_NONE ? 0 : row_get(rows, table, slot, column);
 }
 
+static bool are_complete(const struct rows *rows, int64_t entry, int64_t complete)
+{
+    for (uint32_t slot = 0; slot < rows->table[TABLE_DEPENDENCY].used; slot++) {
+        int64_t needed = row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_TO);
+        if (row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_FROM) == entry &&
+            cell(rows, TABLE_ENTRY, needed, ENTRY_STATUS) != complete) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* But for a change set that is there: its key says so, too. */
 static bool guard_holds(const struct rows *rows, uint8_t primitive, const int64_t *params)
 {
     if (primitive == PRIMITIVE_NEED_APPROVAL) {
-        return cell(rows, TABLE_REVIEW, params[0], REVIEW_DECISION) == params[1] &&
-               cell(rows, TABLE_REVIEW, params[0], REVIEW_BY) == 0;
+        return cell(rows, TABLE_REVIEW, params[2], REVIEW_DECISION) == params[1] &&
+               cell(rows, TABLE_REVIEW, params[2], REVIEW_BY) == 0;
     }
-    return cell(rows, TABLE_ENTRY, cell(rows, TABLE_DEPENDENCY, params[0], DEPENDENCY_TO),
-                ENTRY_STATUS) == params[1];
+    return primitive == PRIMITIVE_NEED_UNCUT || are_complete(rows, params[0], params[1]);
 }
 
 /* The last compensating set; 0: there is none. */
@@ -377,7 +397,8 @@ static void draw_ids(const struct actor *actor, struct bundle *bundle, int64_t t
         int64_t *params = &bundle->params[call->params];
         bool reads = is_guard(call->primitive) || call->primitive == PRIMITIVE_NEED_CUT;
         for (int p = 0; !reads && p < primitive_table[call->primitive].params; p++) {
-            params[p] += params[p] > SMALL && !is_old(message, params[p]) ? times : 0;
+            bool draws = params[p] > SMALL && params[p] != PIPELINE_ANY_ID;
+            params[p] += draws && !is_old(message, params[p]) ? times : 0;
         }
     }
 }
@@ -791,11 +812,12 @@ static const struct sabotage_shape shapes[] = {
           PRIMITIVE_ADD_PAST, PRIMITIVE_DEPEND, PRIMITIVE_LOG_SWEEP),
     SHAPE(BUNDLE_REVIEW, PRIMITIVE_LOCK_ENTRY, PRIMITIVE_ADD_ENVELOPE, PRIMITIVE_ADD_UNIT,
           PRIMITIVE_ADD_REVIEW, PRIMITIVE_SUPERSEDE, PRIMITIVE_MOVE, PRIMITIVE_ADD_PAST),
-    SHAPE(BUNDLE_CUT, PRIMITIVE_LOCK_ENTRY, PRIMITIVE_NEED_APPROVAL, PRIMITIVE_NEED_BLOCKER,
-          PRIMITIVE_SIGN, PRIMITIVE_ADD_SET, PRIMITIVE_AFFECT, PRIMITIVE_MOVE, PRIMITIVE_ADD_PAST),
+    SHAPE(BUNDLE_CUT, PRIMITIVE_LOCK_ENTRY, PRIMITIVE_NEED_APPROVAL, PRIMITIVE_NEED_BLOCKERS,
+          PRIMITIVE_NEED_UNCUT, PRIMITIVE_SIGN, PRIMITIVE_SIGN_LAST, PRIMITIVE_ADD_SET,
+          PRIMITIVE_AFFECT, PRIMITIVE_MOVE, PRIMITIVE_ADD_PAST),
     SHAPE(BUNDLE_VERIFY, PRIMITIVE_LOCK_ENTRY, PRIMITIVE_NEED_CUT, PRIMITIVE_SIGN,
-          PRIMITIVE_COMPENSATE, PRIMITIVE_AFFECT, PRIMITIVE_ADD_VERIFY, PRIMITIVE_RAISE,
-          PRIMITIVE_MOVE, PRIMITIVE_ADD_PAST),
+          PRIMITIVE_SIGN_LAST, PRIMITIVE_COMPENSATE, PRIMITIVE_AFFECT, PRIMITIVE_ADD_VERIFY,
+          PRIMITIVE_RAISE, PRIMITIVE_MOVE, PRIMITIVE_ADD_PAST),
     SHAPE(BUNDLE_READ, PRIMITIVE_READ_ENTRY, PRIMITIVE_READ_REVIEW, PRIMITIVE_READ_SET,
           PRIMITIVE_READ_VERIFY),
     SHAPE(BUNDLE_HAND_ON, PRIMITIVE_ACK, PRIMITIVE_LOG_SWEEP, PRIMITIVE_PUBLISH),
@@ -806,6 +828,7 @@ static const struct sabotage_shape shapes[] = {
 };
 
 #define STATUS_SAYS_IT "only CUT sets the status that VERIFY compares, and with a set so signed"
+#define KEY_SAYS_IT    "the key of a change set, minted from its decision, is refused as well (23505)"
 #define ONLY_READS     "nothing is written, and whatever is read is true"
 #define OTHERS_CLAIM                                                                               \
     "who holds the claim goes on with the phase, and a request that is left is asked for again"
@@ -818,9 +841,9 @@ static const struct sabotage_reason equivalents[] = {
     {"pipeline.mark/split-after/add-entry-of-null", "it is refused, so there is no second part"},
     {"pipeline.review/repeat", "the manifest of the decision is there already (23505)"},
     {"pipeline.cut/repeat", "the change set of the decision is there already (23505)"},
-    {"pipeline.cut/drop/need-approval.1", "the status says that the decision that stands approves"},
-    {"pipeline.cut/unguard/need-approval.1",
-     "the status says that the decision that stands approves"},
+    {"pipeline.cut/drop/need-uncut", KEY_SAYS_IT},
+    {"pipeline.cut/drop/need-uncut.2", KEY_SAYS_IT},
+    {"pipeline.cut/unguard/need-uncut.2", KEY_SAYS_IT},
     {"pipeline.cut/unguard/move-status.1",
      "a decision that stands, approves and is not cut leaves no other status"},
     {"pipeline.verify/repeat", "the result of this verify is there already (23505)"},

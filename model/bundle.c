@@ -35,6 +35,7 @@ static const char *const refusal_texts[REFUSAL_COUNT] = {
     [REFUSED_BLOCKED] = "a dependency is not complete",
     [REFUSED_UNSIGNED] = "no change set that the executor signed",
     [REFUSED_SWEPT] = "no request that stands still",
+    [REFUSED_CUT] = "already cut",
     [REFUSED_HALTED] = "Stage1 has failed",
     [REFUSED_STALE] = "overtaken",
     [REFUSED_ILLEGAL] = "an illegal transition",

@@ -289,25 +289,29 @@ static void affect(const struct pipeline_worker *worker, struct bundle *next, in
     }
 }
 
+/* A signature: its id, entry, lane and principal, and the one before it of its entry and lane. Where
+ * lanes are one chain each, that is whichever is the last (E-CUT-19). */
+static void sign(const struct rules *rules, struct bundle *next, const int64_t row[5])
+{
+    bool one = RULES_OF(rules, pipeline_rules)->one_chain;
+    BUNDLE_CALL_OF(next, one ? PRIMITIVE_SIGN_LAST : PRIMITIVE_SIGN, CALL_REQUIRE, 0, row[0],
+                   row[1], row[2], row[3], one ? PIPELINE_ANY_ID : row[4]);
+}
+
 static void cut(const struct pipeline_worker *worker, const struct rules *rules,
                 struct bundle *next)
 {
     int64_t entry = column(worker, REQUEST_ENTRY), set = column(worker, REQUEST_ROW);
-    const struct pipeline_entry *plan = plan_of(rules, column(worker, REQUEST_NODE));
+    int64_t decision = column(worker, REQUEST_SOURCE);
     bundle_begin(next, BUNDLE_CUT);
     next->isolation = SERIALIZABLE; /* CUT-17 */
     lock(next, entry);
-    BUNDLE_CALL(next, PRIMITIVE_NEED_APPROVAL, CALL_REQUIRE, 0, column(worker, REQUEST_SOURCE),
-                DECISION_APPROVE);
-    for (int b = 0; b < plan->blocker_count; b++) {
-        BUNDLE_CALL(next, PRIMITIVE_NEED_BLOCKER, CALL_REQUIRE, 0,
-                    identity_mint(entry, IDENTITY_DEPENDENCY + b), STATUS_COMPLETE);
-    }
+    BUNDLE_CALL(next, PRIMITIVE_NEED_APPROVAL, CALL_REQUIRE, 0, entry, DECISION_APPROVE, decision);
+    BUNDLE_CALL(next, PRIMITIVE_NEED_BLOCKERS, CALL_REQUIRE, 0, entry, STATUS_COMPLETE);
+    BUNDLE_CALL(next, PRIMITIVE_NEED_UNCUT, CALL_REQUIRE, 0, entry, decision, PIPELINE_ANY_ID);
     int64_t before = 0; /* an entry is cut once: there is no signature before it */
-    BUNDLE_CALL(next, PRIMITIVE_SIGN, CALL_REQUIRE, 0, signature_of(set), entry, LANE_EXECUTOR,
-                PRINCIPAL_EXEC, before);
-    BUNDLE_CALL(next, PRIMITIVE_ADD_SET, CALL_REQUIRE, 0, set, entry,
-                column(worker, REQUEST_SOURCE), signature_of(set));
+    sign(rules, next, (int64_t[]){signature_of(set), entry, LANE_EXECUTOR, PRINCIPAL_EXEC, before});
+    BUNDLE_CALL(next, PRIMITIVE_ADD_SET, CALL_REQUIRE, 0, set, entry, decision, signature_of(set));
     affect(worker, next, set);
     move(worker, next);
 }
@@ -333,7 +337,8 @@ static void raise(const struct pipeline_worker *worker, struct bundle *next)
 }
 
 /* In the order that needs no column written twice (E-CUT-8). */
-static void verify(const struct pipeline_worker *worker, struct bundle *next)
+static void verify(const struct pipeline_worker *worker, const struct rules *rules,
+                   struct bundle *next)
 {
     int64_t entry = column(worker, REQUEST_ENTRY), set = column(worker, REQUEST_SOURCE);
     int64_t result = column(worker, REQUEST_ROW), prior = column(worker, REQUEST_PRIOR);
@@ -343,8 +348,9 @@ static void verify(const struct pipeline_worker *worker, struct bundle *next)
     lock(next, entry);
     BUNDLE_CALL(next, PRIMITIVE_NEED_CUT, CALL_REQUIRE, 0, set, LANE_EXECUTOR,
                 PRINCIPAL_EXEC); /* and so not the verifier's (CUT-11) */
-    BUNDLE_CALL(next, PRIMITIVE_SIGN, CALL_REQUIRE, 0, signature_of(result), entry, LANE_VERIFIER,
-                PRINCIPAL_VERIFY, prior == 0 ? 0 : signature_of(prior)); /* E-CUT-19 */
+    sign(rules, next,
+         (int64_t[]){signature_of(result), entry, LANE_VERIFIER, PRINCIPAL_VERIFY,
+                     prior == 0 ? 0 : signature_of(prior)});
     int64_t undone = passed ? 0 : compensate(worker, next);
     BUNDLE_CALL(next, PRIMITIVE_ADD_VERIFY, CALL_REQUIRE, 0, result, set, signature_of(set),
                 signature_of(result), passed ? VERIFIED_PASS : VERIFIED_FAIL, prior, undone);
@@ -368,7 +374,7 @@ static void next_phase(const struct pipeline_worker *worker, const struct rules 
         cut(worker, rules, next);
         break;
     default: /* the change set was examined, which leaves no row by itself */
-        verify(worker, next);
+        verify(worker, rules, next);
         bundle_rests_on(next, column(worker, REQUEST_ROW), worker->message[0],
                         column(worker, MESSAGE_EPOCH));
     }

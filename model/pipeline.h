@@ -41,6 +41,7 @@
 #define PIPELINE_VERIFIES_MAX 3
 #define PIPELINE_NAME_SIZE    16
 #define PIPELINE_TRIES_MAX    3
+#define PIPELINE_ANY_ID       INT64_MAX /* above every id */
 #define PIPELINE_PARTS_MAX    2 /* unit blocks of an envelope, affected rows of a change set */
 
 /* What is wrong with a request, on purpose. */
@@ -65,7 +66,9 @@ struct pipeline_entry {
 };
 
 struct pipeline_rules {
-    uint32_t entry_count; /* of each batch; a batch is what a client asks for */
+    uint16_t entry_count; /* of each batch; a batch is what a client asks for */
+    bool one_chain;       /* the signatures of a lane are one chain, and not those of an entry and
+                             lane (E-CUT-19) */
     uint32_t passes;      /* of the sweep over a request, until it is for people */
     struct pipeline_entry entries[PIPELINE_ENTRIES_MAX];
 };

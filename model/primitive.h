@@ -21,9 +21,7 @@
  *       TEST_RESUMABLE, which must tell a ledger that owes nothing (markers 0110 and 1111).
  * (PM5) In a primitive that is one statement no row is written by two updates (E-ACL-24), and what
  *       is decided is decided on a row under its lock (E-ACL-25).
- * (PM6) FIND has an index of exactly its three columns (table_indexes), so that it reads one row.
- *       Engines use it in READ COMMITTED bundles: of what it did not find, no serializable
- *       transaction has a note. */
+ * (PM6) FIND has an index of exactly its three columns (table_indexes), so that it reads one row. */
 #ifndef MODEL_PRIMITIVE_H
 #define MODEL_PRIMITIVE_H
 
@@ -40,6 +38,8 @@ enum op_kind {
     OP_CLAIM,  /* takes the message that the store picks, and returns it whole */
     OP_FIND,   /* returns the key of the first row of an index whose two cells are equal to a and b
                      and whose third is below c, 0 if there is none; a plain read */
+    OP_EVERY,  /* nothing but its test: every row whose cell is equal to a names, by the column
+                     beside, a row whose cell of the order is equal to b; it locks those */
     OP_ADVISORY,  /* takes the advisory lock of a number until the transaction ends */
     OP_LET_EQUAL, /* a == b */
     OP_LET_SUM,   /* a + b * c */
@@ -112,6 +112,7 @@ enum refusal {
     REFUSED_FORBIDDEN,    /* the principal lacks a right: 42501 (rights.h) */
     REFUSED_UNCLASSIFIED, /* a principal met an SQLSTATE that nobody has classified (E-CUT-16) */
     REFUSED_SWEPT,        /* pipeline: the request no longer stands still of this stop */
+    REFUSED_CUT,          /* pipeline: a live change set of this decision is there */
     REFUSAL_COUNT
 };
 
@@ -155,8 +156,11 @@ struct op {
     bool skips;      /* SKIP LOCKED: a row that it would have to wait for is not there */
     bool fresh;      /* in one statement: sees the row as it now is, because it is reached through
                         an upsert, and not as the statement's snapshot has it */
-    uint8_t beside;  /* TEST_RESUMABLE, TEST_STUCK, TEST_PAIR, FIND: another column of the row */
-    uint8_t order;   /* FIND: the column by which rows are ordered, the lowest first, then by key */
+    uint8_t beside;  /* TEST_RESUMABLE, TEST_STUCK, TEST_PAIR, FIND, EVERY: another column of the
+                        row */
+    uint8_t order;   /* FIND: the column by which rows are ordered, the lowest first, then by key;
+                        EVERY: a column of the rows that are named */
+    uint8_t unnamed; /* FIND: 1 + the column by which no row of the table may name it; 0: any may */
     bool joins;      /* in one statement: part of the update before it that wrote this row */
     const uint8_t *columns; /* INSERT, RECORD: an operand for each column */
 };
@@ -167,9 +171,9 @@ static inline enum op_lock op_lock_of(const struct op *op)
     if (op->lock != LOCK_USUAL) {
         return (enum op_lock)op->lock;
     }
-    return op->kind == OP_READ || op->kind == OP_FIND      ? LOCK_NONE
-           : op->kind == OP_DELETE || op->kind == OP_CLAIM ? LOCK_UPDATE
-                                                           : LOCK_NO_KEY_UPDATE;
+    return op->kind == OP_READ || op->kind == OP_FIND || op->kind == OP_EVERY ? LOCK_NONE
+           : op->kind == OP_DELETE || op->kind == OP_CLAIM                    ? LOCK_UPDATE
+                                                                              : LOCK_NO_KEY_UPDATE;
 }
 
 #define PRIMITIVE_OPS_MAX    18
@@ -228,6 +232,8 @@ struct foreign_key {
     bool there;     /* false: the end of the list */
 };
 extern const struct foreign_key primitive_foreign_keys[TABLE_COUNT][FOREIGN_KEYS_MAX + 1];
+/* EVERY: the table that its column names. */
+enum row_table primitive_named_table(const struct op *op);
 extern const uint32_t primitive_foreign_columns[TABLE_COUNT]; /* a bit a column */
 
 /* The row with these columns refers to one, which must be there. */

@@ -73,6 +73,11 @@ bool rights_allow(enum principal principal, const struct op *op)
     case OP_FIND:
         return table_in(rights->reads, table) &&
                (op_lock_of(op) == LOCK_NONE || may_lock(rights, table));
+    case OP_EVERY: {
+        enum row_table named = primitive_named_table(op);
+        return table_in(rights->reads, table) && table_in(rights->reads, named) &&
+               (op_lock_of(op) == LOCK_NONE || may_lock(rights, named));
+    }
     case OP_ADD:
     case OP_SET:
         return rights_to_write(rights, table, op->column);

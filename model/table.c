@@ -115,6 +115,16 @@ const struct table_index table_indexes[TABLE_INDEXES] = {
 #include "model/tables.def"
 };
 
+enum row_table primitive_named_table(const struct op *op)
+{
+    const struct foreign_key *key = primitive_foreign_keys[op->table];
+    while (key->there && key->column != op->beside) {
+        key++;
+    }
+    CHECK(key->there);
+    return (enum row_table)key->parent;
+}
+
 /* ---- looking --------------------------------------------------------------------------------- */
 
 uint32_t table_times(enum row_table table)

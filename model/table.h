@@ -92,7 +92,7 @@ struct table_index {
     uint8_t with;  /* enum row_table: only protocols that have this one, too, need it */
     uint8_t columns[3];
 };
-#define TABLE_INDEXES 3
+#define TABLE_INDEXES 6
 extern const struct table_index table_indexes[TABLE_INDEXES];
 
 const struct table *table_get(enum row_table table);

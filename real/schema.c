@@ -64,9 +64,9 @@ static void put_index(struct text *text, const char *schema, const struct table_
 {
     enum row_table table = (enum row_table)index->table;
     if (table_in(tables, table) && table_in(tables, (enum row_table)index->with)) {
-        text_put(text, "CREATE INDEX ON %s.%s (%s, %s, %s, id);\n", schema, schema_table(table),
+        text_put(text, "CREATE INDEX ON %s.%s (%s, %s, %s, %s);\n", schema, schema_table(table),
                  schema_column(table, index->columns[0]), schema_column(table, index->columns[1]),
-                 schema_column(table, index->columns[2]));
+                 schema_column(table, index->columns[2]), cell_column(table, CELL_KEY));
     }
 }
 

@@ -58,10 +58,18 @@ static const char *const templates[] = {
                  "  FROM (SELECT) AS one LEFT JOIN taken ON true",
     /* By an index of exactly these columns (PM6). */
     [OP_FIND] = "WITH cell AS MATERIALIZED (\n"
-                "  SELECT t.id AS was FROM {table} AS t WHERE {place} AND {gate}\n"
+                "  SELECT {number} AS was FROM {table} AS t WHERE {place} AND {gate}\n"
                 "    ORDER BY {order} LIMIT 1)\n"
                 "SELECT CASE WHEN {gate} THEN 0::bigint END{values}\n"
                 "  FROM (SELECT) AS one LEFT JOIN cell ON true",
+    /* Counted, so that every row that is named is locked. */
+    [OP_EVERY] =
+        "WITH cell AS MATERIALIZED (\n"
+        "  SELECT {named cell} AS was FROM {table} AS r JOIN {named table} AS t ON {named by}\n"
+        "    WHERE {which} AND {gate} ORDER BY r.{id}{lock}{of named})\n"
+        "SELECT CASE WHEN NOT ({gate}) THEN NULL\n"
+        "            WHEN (SELECT count(*) FROM cell WHERE cell.was <> {equal}) > 0 THEN {failed}\n"
+        "            ELSE 0::bigint END",
     /* One class of keys a schema (E-CUT-17). Where two ids share a hash one waits for nothing. */
     [OP_ADVISORY] = "SELECT CASE WHEN {gate} THEN 0 * length(pg_advisory_xact_lock(\n"
                     "  hashtext('{class}'), hashtext({key}::text))::text)::bigint END",
@@ -292,7 +300,8 @@ static bool same_op(const struct op *left, const struct op *right)
            left->unless == right->unless && left->lock == right->lock &&
            left->skips == right->skips && left->fresh == right->fresh &&
            left->joins == right->joins && left->beside == right->beside &&
-           left->order == right->order && left->columns == right->columns;
+           left->order == right->order && left->unnamed == right->unnamed &&
+           left->columns == right->columns;
 }
 
 bool sql_same_list(const struct primitive *left, const struct primitive *right)
@@ -524,6 +533,7 @@ static void add_result(const struct filling *fill)
     case OP_RECORD:
     case OP_CLAIM:
     case OP_FIND:
+    case OP_EVERY:
     case OP_ADVISORY:
         text_put(fill->text, "coalesce(cell.was, 0)");
         break;
@@ -685,17 +695,37 @@ static void add_own_column(const struct filling *fill, int column)
     text_put(fill->text, "t.%s", schema_column((enum row_table)fill->op->table, column));
 }
 
+/* A cell that is equal to an operand, in the terms of its column where an index knows them. */
+static void add_equal(const struct filling *fill, int column, const char *alias, uint8_t operand)
+{
+    char number[CELL_NUMBER_SIZE];
+    number_of(fill, operand, number);
+    if (table_column(own_table(fill), column)->nullable) {
+        cell_put_number(fill->text, own_table(fill), column, alias);
+        text_put(fill->text, " = %s", number);
+    } else {
+        text_put(fill->text, "%s%s = ", alias, schema_column(own_table(fill), column));
+        cell_put_value(fill->text, own_table(fill), column, number);
+    }
+}
+
 /* FIND: the part of the index in which the row is. */
 static void fill_place(const struct filling *fill)
 {
-    add_own_column(fill, fill->op->column);
-    add_formula(fill, " = a");
+    const struct op *op = fill->op;
+    add_equal(fill, op->column, "t.", op->a);
     text_put(fill->text, " AND ");
-    add_own_column(fill, fill->op->beside);
-    add_formula(fill, " = b");
+    add_equal(fill, op->beside, "t.", op->b);
     text_put(fill->text, " AND ");
-    add_own_column(fill, fill->op->order);
+    cell_put_number(fill->text, own_table(fill), op->order, "t.");
     add_formula(fill, " < c");
+    if (op->unnamed != 0) {
+        text_put(fill->text, " AND NOT EXISTS (SELECT FROM ");
+        add_table(fill, own_table(fill));
+        text_put(fill->text, " AS n WHERE n.%s = t.%s)",
+                 schema_column(own_table(fill), op->unnamed - 1),
+                 cell_column(own_table(fill), CELL_KEY));
+    }
 }
 
 static void fill_order(const struct filling *fill)
@@ -704,8 +734,45 @@ static void fill_order(const struct filling *fill)
     text_put(fill->text, ", ");
     add_own_column(fill, fill->op->beside);
     text_put(fill->text, ", ");
-    add_own_column(fill, fill->op->order);
-    text_put(fill->text, ", t.id");
+    cell_put_number(fill->text, own_table(fill), fill->op->order, "t.");
+    text_put(fill->text, ", t.%s", cell_column(own_table(fill), CELL_KEY));
+}
+
+static void fill_number(const struct filling *fill)
+{
+    cell_put_number(fill->text, own_table(fill), CELL_KEY, "t.");
+}
+
+/* EVERY: its rows are r, those that they name are t. */
+static void fill_named_cell(const struct filling *fill)
+{
+    cell_put_number(fill->text, primitive_named_table(fill->op), fill->op->order, "t.");
+}
+
+static void fill_named_table(const struct filling *fill)
+{
+    add_table(fill, primitive_named_table(fill->op));
+}
+
+static void fill_named_by(const struct filling *fill)
+{
+    text_put(fill->text, "t.%s = r.%s", cell_column(primitive_named_table(fill->op), CELL_KEY),
+             schema_column(own_table(fill), fill->op->beside));
+}
+
+static void fill_of_named(const struct filling *fill)
+{
+    text_put(fill->text, "%s", op_lock_of(fill->op) == LOCK_NONE ? "" : " OF t");
+}
+
+static void fill_which(const struct filling *fill)
+{
+    add_equal(fill, fill->op->column, "r.", fill->op->a);
+}
+
+static void fill_equal(const struct filling *fill)
+{
+    add_operand(fill, fill->op->b);
 }
 
 static void fill_last(const struct filling *fill)
@@ -723,12 +790,31 @@ static const struct {
     const char *word;
     void (*add)(const struct filling *fill);
 } words[] = {
-    {"table", fill_own_table}, {"cell", add_cell},      {"key", fill_key},
-    {"id", fill_id},           {"set", fill_set},       {"added", fill_added},
-    {"value", fill_value},     {"test", add_test},      {"lock", add_lock},
-    {"absent", add_absent},    {"failed", fill_failed}, {"values", add_values},
-    {"columns", add_columns},  {"row", add_row},        {"last", fill_last},
-    {"class", fill_class},     {"place", fill_place},   {"order", fill_order},
+    {"table", fill_own_table},
+    {"cell", add_cell},
+    {"key", fill_key},
+    {"id", fill_id},
+    {"set", fill_set},
+    {"added", fill_added},
+    {"value", fill_value},
+    {"test", add_test},
+    {"lock", add_lock},
+    {"absent", add_absent},
+    {"failed", fill_failed},
+    {"values", add_values},
+    {"columns", add_columns},
+    {"row", add_row},
+    {"last", fill_last},
+    {"class", fill_class},
+    {"place", fill_place},
+    {"order", fill_order},
+    {"number", fill_number},
+    {"which", fill_which},
+    {"equal", fill_equal},
+    {"named cell", fill_named_cell},
+    {"named table", fill_named_table},
+    {"named by", fill_named_by},
+    {"of named", fill_of_named},
 };
 
 static void fill_word(const struct filling *fill, const char *word)

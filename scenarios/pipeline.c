@@ -5,6 +5,8 @@
  *        next: {needs: [base], reviews: [reject, approve]}
  *        odd: {flaw: no-payload}
  *
+ *      chain: global
+ *
  * An entry that says nothing is approved by its one review and passes its one verify. It may need
  * entries that stand before it. */
 #include "model/pipeline.h"
@@ -23,6 +25,10 @@ static const char *const decisions[] = {
     [0] = "", [DECISION_APPROVE] = "approve", [DECISION_REJECT] = "reject"};
 static const char *const outcomes[] = {
     [0] = "", [VERIFIED_PASS] = "pass", [VERIFIED_FAIL] = "fail"};
+
+/* What the signatures of a lane are chained by (E-CUT-19). */
+enum { CHAIN_ENTRY = 1, CHAIN_GLOBAL };
+static const char *const chains[] = {[0] = "", [CHAIN_ENTRY] = "entry", [CHAIN_GLOBAL] = "global"};
 
 /* The entry that is being read, and the ones before it. */
 struct entry_reading {
@@ -170,9 +176,18 @@ static bool read_entries(struct reader *reader, void *context)
            (rules->entry_count > 0 || reader_fail(reader, line, "an empty map; %s", right));
 }
 
+static bool read_chain(struct reader *reader, void *context)
+{
+    struct pipeline_rules *rules = RULES_OF(((struct loading *)context)->scenario, pipeline_rules);
+    uint8_t which = 0;
+    bool read = read_word(reader, chains, COUNT(chains), "it is entry or global", &which);
+    rules->one_chain = which == CHAIN_GLOBAL;
+    return read;
+}
+
 static const struct scenario_part_number numbers[] = {
     SCENARIO_PART_OWN_NUMBER("passes", pipeline_rules, passes, PASSES_MAX)};
-static const struct reader_field fields[] = {{"entries", read_entries}};
+static const struct reader_field fields[] = {{"entries", read_entries}, {"chain", read_chain}};
 
 /* ---- what becomes of it ---------------------------------------------------------------------- */
 
@@ -262,6 +277,9 @@ static void put_entry(struct text *page, const struct pipeline_rules *rules,
 
 static void write_keys(struct text *page, const struct scenario *scenario, const bool *gone)
 {
+    if (RULES_OF(scenario, pipeline_rules)->one_chain) {
+        text_add(page, "chain: %s\n", chains[CHAIN_GLOBAL]);
+    }
     text_add(page, "entries:\n");
     for (uint32_t i = 0; i < RULES_OF(scenario, pipeline_rules)->entry_count; i++) {
         if (gone == NULL || !gone[i]) {

@@ -170,11 +170,15 @@ static const char *const grounds[] = {
     "pipeline",       "pipeline-people",   "pipeline-storm", "pipeline-race",
     "pipeline-lapse", "pipeline-stubborn", "pipeline-sweep", NULL};
 
-/* A request is stopped, and swept, only where nearly everything fails. */
+/* A request is stopped, and swept, only where nearly everything fails; lanes are one chain each only
+ * where that is asked for. */
 static const char *const *only_grounds(enum bundle_name bundle, enum primitive_id primitive)
 {
     static const char *const stops[] = {"pipeline-stubborn", "pipeline-sweep", NULL};
-    (void)primitive;
+    static const char *const chains[] = {"pipeline-chain", NULL};
+    if (primitive == PRIMITIVE_SIGN_LAST) {
+        return chains;
+    }
     return bundle == BUNDLE_STOP || bundle == BUNDLE_SWEEP_LOOK || bundle == BUNDLE_SWEEP ? stops
                                                                                           : NULL;
 }

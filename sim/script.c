@@ -68,7 +68,9 @@ enum style {
     STYLE_SKEW,     /* serializable; plain reads and additions of two rows */
     STYLE_DELETES,  /* rows without references to them come and go */
     STYLE_FAMILY,   /* a row that is written again and again, and its parent */
-    STYLE_RIGHTS    /* principals and their rights */
+    STYLE_RIGHTS,   /* principals and their rights */
+    STYLE_LOOKS     /* rows that are looked for without their keys, and writes that decide what is
+                       found */
 };
 
 struct drawing {
@@ -169,6 +171,78 @@ static const struct op find_job = {.kind = OP_FIND,
                                    .c = P(0),
                                    .returns = TO(0)};
 
+/* ... and whose key is no job's semaphore. */
+static const struct op find_unnamed = {.kind = OP_FIND,
+                                       .table = TABLE_JOB,
+                                       .column = JOB_COLUMNS - 1,
+                                       .beside = JOB_COLUMNS - 2,
+                                       .order = JOB_SEMAPHORE,
+                                       .unnamed = 1 + JOB_SEMAPHORE,
+                                       .c = P(0),
+                                       .returns = TO(0)};
+
+/* The last signature of a lane: no other names it. */
+static const struct op find_last = {.kind = OP_FIND,
+                                    .table = TABLE_SIGNATURE,
+                                    .column = SIGNATURE_LANE,
+                                    .beside = SIGNATURE_PRINCIPAL,
+                                    .order = SIGNATURE_ENTRY,
+                                    .unnamed = 1 + SIGNATURE_PRIOR,
+                                    .a = P(0),
+                                    .b = OPERAND_ONE,
+                                    .c = P(1),
+                                    .returns = TO(0)};
+
+/* The activity of every GUID with that ledger has this one. */
+static const struct op every_guid = {.kind = OP_EVERY,
+                                     .table = TABLE_GUID,
+                                     .column = GUID_LEDGER,
+                                     .beside = GUID_ACTIVITY,
+                                     .order = ACTIVITY_LEDGER,
+                                     .a = P(0),
+                                     .b = P(1),
+                                     .miss = MISS_BY_CALL,
+                                     .reason = REFUSED_BLOCKED};
+
+static void draw_find(struct drawing *draw)
+{
+    if (chance(draw, 1, 4)) {
+        int64_t *params = call_one(draw, find_last, 2, CALL_PLAIN);
+        params[0] = 1 + below(draw, 2);
+        params[1] = INT64_MAX;
+    } else {
+        call_one(draw, chance(draw, 1, 2) ? find_job : find_unnamed, 1, CALL_PLAIN)[0] =
+            1 + below(draw, 3);
+    }
+}
+
+static void draw_every(struct drawing *draw)
+{
+    static const uint8_t locks[] = {LOCK_NONE, LOCK_NONE, LOCK_SHARE, LOCK_SHARE,
+                                    LOCK_NO_KEY_UPDATE};
+    struct op op = every_guid;
+    op.lock = locks[below(draw, sizeof locks)];
+    int64_t *params = call_one(draw, op, 2, any_mode(draw));
+    params[0] = below(draw, 2);
+    params[1] = below(draw, 3);
+}
+
+/* Signed after another, or after none. */
+static void draw_signature(struct drawing *draw)
+{
+    static const uint8_t chained[SIGNATURE_COLUMNS] = {P(1), P(2), OPERAND_ONE, P(3)};
+    struct op op = {.kind = OP_INSERT,
+                    .table = TABLE_SIGNATURE,
+                    .key = P(0),
+                    .columns = chained,
+                    .miss = MISS_BY_CALL};
+    int64_t *params = call_one(draw, op, 4, any_mode(draw));
+    params[0] = first_keys[TABLE_SIGNATURE] + below(draw, 4);
+    params[1] = any_key(draw, TABLE_ENTRY);
+    params[2] = 1 + below(draw, 2);
+    params[3] = chance(draw, 1, 2) ? first_keys[TABLE_SIGNATURE] + below(draw, 2) : 0;
+}
+
 static void draw_look(struct drawing *draw)
 {
     uint8_t table = any_table(draw);
@@ -181,8 +255,7 @@ static void draw_look(struct drawing *draw)
                     .lock = any_lock(draw)};
     op.skips = op.lock > LOCK_NONE && chance(draw, 1, 4);
     int64_t key = any_key(draw, table);
-    bool finds = table == TABLE_JOB && op.lock == LOCK_NONE &&
-                 draw->bundle->isolation == READ_COMMITTED; /* (PM6) */
+    bool finds = table == TABLE_JOB && op.lock == LOCK_NONE;
     call_one(draw, finds ? find_job : op, 1, CALL_PLAIN)[0] = key;
 }
 
@@ -422,6 +495,10 @@ static void draw_call(struct drawing *draw)
         (chance(draw, 2, 5) ? draw_new_by_right : draw_by_right)(draw);
     } else if (draw->style == STYLE_SKEW || draw->style == STYLE_DELETES) {
         (chance(draw, 1, 2) ? draw_look : draw_write)(draw);
+    } else if (draw->style == STYLE_LOOKS) {
+        static void (*const often[])(struct drawing *) = {
+            draw_find, draw_find, draw_every, draw_write, draw_write, draw_insert, draw_signature};
+        often[below(draw, COUNT(often))](draw);
     } else if (draw->style == STYLE_FAMILY) {
         static void (*const often[])(struct drawing *) = {draw_again, draw_again, draw_look,
                                                           draw_look, draw_parent};
@@ -508,17 +585,18 @@ void script_draw(struct script *script, uint64_t seed)
     struct drawing draw = {.script = script, .pcg = pcg_stream(seed, PCG_SCRIPT)};
     memset(script, 0, sizeof *script);
     draw_rows(&draw);
-    static const uint8_t styles[] = {STYLE_ANYTHING, STYLE_ANYTHING, STYLE_ANYTHING, STYLE_FAMILY,
-                                     STYLE_ADVISORY, STYLE_SKEW,     STYLE_DELETES,  STYLE_RIGHTS};
+    static const uint8_t styles[] = {STYLE_ANYTHING, STYLE_ANYTHING, STYLE_LOOKS,   STYLE_FAMILY,
+                                     STYLE_ADVISORY, STYLE_SKEW,     STYLE_DELETES, STYLE_RIGHTS};
     static const uint8_t children[] = {TABLE_ACTIVITY, TABLE_MESSAGE, TABLE_GUID, TABLE_COMPLETION};
     draw.style = (enum style)styles[below(&draw, sizeof styles)];
-    if (draw.style == STYLE_RIGHTS) {
+    if (draw.style == STYLE_RIGHTS || draw.style == STYLE_LOOKS) {
         draw_entries(&draw);
     } else if (draw.style == STYLE_FAMILY) {
         draw.child = children[below(&draw, sizeof children)];
     }
     script->sessions = chance(&draw, 1, 4) ? 4 : 2 + below(&draw, 2);
-    uint32_t serializable = draw.style == STYLE_SKEW ? 3 : below(&draw, 4); /* 3: all, 2: half */
+    bool all = draw.style == STYLE_SKEW || draw.style == STYLE_LOOKS;
+    uint32_t serializable = all ? 3 : below(&draw, 4); /* 3: all, 2: half */
     uint32_t turns = 0;
     for (uint32_t s = 0; s < script->sessions; s++) {
         draw.bundle = &script->bundles[s];
@@ -781,7 +859,12 @@ void script_call_text(const struct primitive *primitive, const struct bundle *bu
         snprintf(text, size, "claim a message%s", mode);
         break;
     case OP_FIND:
-        snprintf(text, size, "find %s below %lld", table, key);
+        snprintf(text, size, "find %s%s %s %lld", op->unnamed != 0 ? "unnamed " : "", table,
+                 op->table == TABLE_JOB ? "below" : "of lane", key);
+        break;
+    case OP_EVERY:
+        snprintf(text, size, "every %s of %lld is of an activity of %lld%s%s", table, key, value,
+                 lock_names[op->lock], mode);
         break;
     case OP_ADVISORY:
         snprintf(text, size, "advisory lock %lld", key);

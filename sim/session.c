@@ -18,6 +18,8 @@ static void session_let_go(struct session *session)
     session->insert_count = 0;
     session->advisory_count = 0;
     session->read_count = 0;
+    session->look_count = 0;
+    session->reads_all = false;
     session->in_statement = false;
     session->written = false;
 }

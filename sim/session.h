@@ -28,6 +28,9 @@
  * (SS3) SERIALIZABLE: the snapshot is taken by the first statement, even if that only waits
  *       (E-CUT-11). A row that another transaction changed since fails with 40001; so does a commit
  *       after which no serial order of the serializable transactions explains what each has seen.
+ *       Who looked for rows by a predicate (FIND, EVERY) has seen that there are no others: a row
+ *       that comes to match it counts as one that was read. A server may notice more, since its
+ *       notes are as coarse as plan and page; then it fails where this one does not.
  * (SS4) With one session at a time the rows, the outcome, the log of changes and what is seen of it
  *       are exactly those of store_execute. Two exceptions: deletes of rows that others refer to,
  *       which the store does not check, and a second update of a row in one statement, which the
@@ -46,6 +49,7 @@
 #define SESSION_LOCKS_MAX    120
 #define SESSION_ADVISORY_MAX 4
 #define SESSION_READS_MAX    96
+#define SESSION_LOOKS_MAX    12
 #define SESSION_VERSIONS_MAX 4096
 #define SESSION_HISTORY_MAX  12
 #define SESSION_PICKS_ITSELF STORE_PICKS_ITSELF
@@ -94,6 +98,7 @@ struct session_claims {
     bool first_updater_wins;      /* SERIALIZABLE: 40001 on a row that changed since */
     bool conflict_unseen_fails;   /* SERIALIZABLE: 40001 for DO NOTHING on a row not visible */
     bool cycles_only;             /* SERIALIZABLE: a commit must fail only if it closes a cycle */
+    bool predicates_count;        /* ... in which a row that a predicate would match counts, too */
 };
 
 extern const struct session_claims session_postgresql;
@@ -139,6 +144,16 @@ struct session_item {
     int64_t key;
 };
 
+/* What a serializable transaction looked for without naming a row: FIND or EVERY, and what it
+ * found. */
+struct session_look {
+    uint8_t kind, table; /* enum op_kind; enum row_table */
+    uint8_t column, beside, order, unnamed;
+    int64_t a, b, c;
+    int64_t found, rank; /* the row that was found, and its cell of the order; 0: none was */
+    uint32_t snapshot;   /* as of which */
+};
+
 enum session_wait_kind { WAIT_ROW, WAIT_KEY, WAIT_ADVISORY };
 
 struct session {
@@ -162,7 +177,8 @@ struct session {
     int64_t now;                /* the time of all its statements */
     int64_t wall_from, wall_to; /* the earliest and the latest that the wall clock has shown it */
     uint16_t write_count, lock_count, read_count;
-    uint8_t insert_count, advisory_count;
+    uint8_t insert_count, advisory_count, look_count;
+    bool reads_all; /* there was no room for what it read: it counts as having read everything */
     struct bundle bundle;
     struct outcome outcome;
     struct session_write writes[SESSION_WRITES_MAX];
@@ -171,14 +187,18 @@ struct session {
     int64_t advisory[SESSION_ADVISORY_MAX];
     uint16_t advisory_statement[SESSION_ADVISORY_MAX];
     struct session_item reads[SESSION_READS_MAX];
+    struct session_look looks[SESSION_LOOKS_MAX];
 };
 
 /* A serializable transaction that committed while others were open. */
 struct session_record {
     uint64_t start, commit;
     uint16_t read_count, write_count;
+    uint8_t look_count;
+    bool reads_all;
     struct session_item reads[SESSION_READS_MAX];
     struct session_item writes[SESSION_WRITES_MAX];
+    struct session_look looks[SESSION_LOOKS_MAX];
 };
 
 struct sessions {

@@ -22,7 +22,8 @@ const struct session_claims session_postgresql = {
               [OP_SET] = NK,
               [OP_DELETE] = UP,
               [OP_CLAIM] = UP,
-              [OP_FIND] = LOCK_NONE},
+              [OP_FIND] = LOCK_NONE,
+              [OP_EVERY] = LOCK_NONE},
     .parent_lock = KS,
     .locks_last = true,
     .sees_committed_only = true,
@@ -52,6 +53,7 @@ const struct session_claims session_postgresql = {
     .first_updater_wins = true,
     .conflict_unseen_fails = true,
     .cycles_only = true,
+    .predicates_count = true,
 };
 
 static const char *const mode_names[LOCK_COUNT] = {[LOCK_NONE] = "no lock",
@@ -147,6 +149,7 @@ static const struct {
     RULE(first_updater_wins, "no 40001 on a changed row"),
     RULE(conflict_unseen_fails, "no 40001 on an unseen conflict"),
     RULE(cycles_only, "40001 at commit without a cycle"),
+    RULE(predicates_count, "no 40001 by what a predicate would match"),
 };
 #define FLAG_COUNT COUNT(flags)
 

@@ -107,6 +107,19 @@ bool session_written_by_statement(const struct session *session, enum row_table 
 bool session_written_before(const struct session *session, enum row_table table,
                             const struct seen *row);
 
+/* ---- session_looks.c ---- */
+
+/* A serializable session has read the row with this key. */
+void session_note_read(struct session *session, uint8_t table, int64_t key);
+
+/* It has looked for rows by a predicate and found this one, or none: what it saw so is noted. */
+void session_note_look(struct doing *doing, const struct seen *found);
+
+/* A serializable session is about to commit: who has looked for what it writes, and has committed,
+ * counts as having read it. session_noted_by_open says the same to those that are open. */
+void session_noted_by_history(struct sessions *sessions, const struct session *session);
+void session_noted_by_open(struct sessions *sessions, const struct session *session);
+
 /* ---- session_operations.c ---- */
 
 /* Does the operation, or says why not. */

@@ -10,19 +10,6 @@
 
 /* ---- seeing and locking ---------------------------------------------------------------------- */
 
-static void note_read(struct session *session, uint8_t table, int64_t key)
-{
-    for (uint16_t r = 0; r < session->read_count; r++) {
-        if (session->reads[r].table == table && session->reads[r].key == key) {
-            return;
-        }
-    }
-    if (session->bundle.isolation == SERIALIZABLE) {
-        CHECK(session->read_count < SESSION_READS_MAX);
-        session->reads[session->read_count++] = (struct session_item){table, key};
-    }
-}
-
 /* The row as of the statement's snapshot, or its latest version. */
 static void see(const struct doing *doing, enum row_table table, int64_t key, bool latest,
                 struct seen *row)
@@ -308,7 +295,7 @@ static enum effect lock_parent(struct doing *doing, const struct foreign_key *ke
     session_committed_row(sessions, session->looks_from, parent, columns[key->column], &row);
     session_add_own_writes(sessions, session, parent, columns[key->column], -1, &row);
     if (row.insert < 0) { /* its own new row is no read of what others did */
-        note_read(session, (uint8_t)parent, columns[key->column]);
+        session_note_read(session, (uint8_t)parent, columns[key->column]);
     }
     doing->reason = REFUSED_NO_PARENT;
     if (!row.there) {
@@ -410,7 +397,7 @@ static enum effect reach_row(struct doing *doing, enum row_table table, int64_t 
                              struct seen *row, struct seen *tested, int64_t *before)
 {
     see(doing, table, key, doing->op->fresh, row);
-    note_read(doing->session, doing->op->table, key);
+    session_note_read(doing->session, doing->op->table, key);
     *tested = *row;
     *before = row->cells[1 + doing->op->column];
     uint8_t lock = lock_for(doing);
@@ -656,36 +643,94 @@ static void pick_message(struct doing *doing, struct seen *best)
     }
 }
 
-/* The row with this key, if it is better than the best so far. */
-static void look_for_better(struct doing *doing, int64_t key, struct seen *best)
+/* A row of the operation's table, as far as the session sees it: all committed ones, then its own
+ * new ones. False: there are no more. */
+static bool next_row(const struct doing *doing, uint32_t *at, struct seen *row)
 {
-    const struct op *op = doing->op;
-    struct seen row;
-    see(doing, (enum row_table)op->table, key, false, &row);
-    if (row.there && meaning_fits(&doing->frame, op, row.cells) &&
-        (!best->there || meaning_stands_before(op, row.cells, best->cells))) {
-        *best = row;
+    const struct session *session = doing->session;
+    enum row_table table = (enum row_table)doing->op->table;
+    const struct rows *rows = &doing->sessions->world->rows;
+    uint32_t committed = rows->table[table].used;
+    for (; *at < committed + session->write_count; (*at)++) {
+        const struct session_write *write =
+            *at < committed ? NULL : &session->writes[*at - committed];
+        if (write == NULL || (write->kind == SESSION_INSERTS && write->table == doing->op->table)) {
+            see(doing, table, write == NULL ? row_key(rows, table, *at) : write->key, false, row);
+            (*at)++;
+            return true;
+        }
     }
+    return false;
+}
+
+static bool is_named(const struct doing *doing, int64_t key)
+{
+    struct seen row;
+    for (uint32_t at = 0; doing->op->unnamed != 0 && next_row(doing, &at, &row);) {
+        if (row.there && row.cells[doing->op->unnamed] == key) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* A plain read of an index, the session's own new rows included. */
 static enum effect find(struct doing *doing)
 {
-    const struct session *session = doing->session;
-    const struct rows *rows = &doing->sessions->world->rows;
     const struct op *op = doing->op;
-    struct seen best = {.there = false};
-    for (uint32_t slot = 0; slot < rows->table[op->table].used; slot++) {
-        look_for_better(doing, row_key(rows, (enum row_table)op->table, slot), &best);
-    }
-    for (uint16_t w = 0; w < session->write_count; w++) {
-        const struct session_write *write = &session->writes[w];
-        if (write->kind == SESSION_INSERTS && write->table == op->table) {
-            look_for_better(doing, write->key, &best);
+    struct seen row, best = {.there = false};
+    for (uint32_t at = 0; next_row(doing, &at, &row);) {
+        if (row.there && meaning_fits(&doing->frame, op, row.cells) &&
+            (!best.there || meaning_stands_before(op, row.cells, best.cells)) &&
+            !is_named(doing, row.cells[0])) {
+            best = row;
         }
     }
+    session_note_look(doing, &best);
     meaning_give(&doing->frame, op->returns, best.there ? best.cells[0] : 0);
     return EFFECT_DONE;
+}
+
+/* The row with the next higher key that EVERY is about; false: there is none. */
+static bool next_of_every(const struct doing *doing, bool first, int64_t last, struct seen *next)
+{
+    int64_t a = meaning_operand(&doing->frame, doing->op->a);
+    struct seen row;
+    next->there = false;
+    for (uint32_t at = 0; next_row(doing, &at, &row);) {
+        if (row.there && row.cells[1 + doing->op->column] == a && (first || row.cells[0] > last) &&
+            (!next->there || row.cells[0] < next->cells[0])) {
+            *next = row;
+        }
+    }
+    return next->there;
+}
+
+/* All rows that are named are locked, whatever the first of them holds. */
+static enum effect every(struct doing *doing)
+{
+    const struct op *op = doing->op;
+    enum row_table table = primitive_named_table(op);
+    struct seen row, named = {.there = false};
+    bool passed = true;
+    for (bool first = true; next_of_every(doing, first, first ? 0 : row.cells[0], &row);
+         first = false) {
+        int64_t key = row.cells[1 + op->beside];
+        see(doing, table, key, false, &named);
+        session_note_read(doing->session, (uint8_t)table, key);
+        uint8_t lock = lock_for(doing);
+        enum effect effect = !named.there || lock == LOCK_NONE || named.insert >= 0
+                                 ? EFFECT_DONE
+                                 : lock_row(doing, table, lock, false, &named);
+        if (effect != EFFECT_DONE) {
+            return effect;
+        }
+        passed = passed && (!named.there ||
+                            named.cells[1 + op->order] == meaning_operand(&doing->frame, op->b));
+    }
+    session_note_look(doing, &row);
+    doing->reason = (enum refusal)op->reason;
+    return passed ? EFFECT_DONE : EFFECT_MISSED;
 }
 
 /* The message in a slot, or, of those not in use yet, one of the session's own new ones. */
@@ -732,7 +777,7 @@ static enum effect claim(struct doing *doing)
             return locked == EFFECT_DONE ? EFFECT_MISSED : locked;
         }
     }
-    note_read(session, TABLE_MESSAGE, row.cells[0]);
+    session_note_read(session, TABLE_MESSAGE, row.cells[0]);
     struct session_write write = {
         .table = TABLE_MESSAGE, .insert = row.insert, .slot = row.slot, .key = row.cells[0]};
     row.cells[1 + MESSAGE_EPOCH]++;
@@ -786,6 +831,8 @@ enum effect session_perform(struct doing *doing)
         return claim(doing);
     case OP_FIND:
         return find(doing);
+    case OP_EVERY:
+        return every(doing);
     case OP_ADVISORY:
         return take_advisory(doing);
     case OP_LET_EQUAL:

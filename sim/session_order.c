@@ -23,8 +23,10 @@ static bool overlap(const struct session_item *left, uint16_t left_count,
 static bool precedes(const struct session_record *before, const struct session_record *after)
 {
     bool touches = overlap(before->writes, before->write_count, after->reads, after->read_count) ||
+                   (after->reads_all && before->write_count > 0) ||
                    overlap(before->writes, before->write_count, after->writes, after->write_count);
-    bool missed = overlap(before->reads, before->read_count, after->writes, after->write_count);
+    bool missed = overlap(before->reads, before->read_count, after->writes, after->write_count) ||
+                  (before->reads_all && after->write_count > 0);
     return (touches && before->commit <= after->start) || (missed && after->commit > before->start);
 }
 
@@ -35,6 +37,9 @@ static void make_record(const struct session *session, uint64_t commit,
     record->commit = commit;
     record->read_count = session->read_count;
     memcpy(record->reads, session->reads, session->read_count * sizeof *session->reads);
+    record->reads_all = session->reads_all;
+    record->look_count = session->look_count;
+    memcpy(record->looks, session->looks, session->look_count * sizeof *session->looks);
     record->write_count = session->write_count;
     for (uint16_t w = 0; w < session->write_count; w++) {
         record->writes[w] = (struct session_item){session->writes[w].table, session->writes[w].key};
@@ -83,10 +88,22 @@ static void remember(struct sessions *sessions, const struct session_record *rec
 bool session_finds_order(struct sessions *sessions, const struct session *session)
 {
     struct session_record record;
+    uint16_t counts[SESSION_HISTORY_MAX];
+    bool all[SESSION_HISTORY_MAX];
     make_record(session, sessions->commits + 1, &record);
+    for (uint32_t h = 0; h < sessions->history_count; h++) {
+        counts[h] = sessions->history[h].read_count;
+        all[h] = sessions->history[h].reads_all;
+    }
+    session_noted_by_history(sessions, session);
     if (closes_cycle(sessions, &record)) {
+        for (uint32_t h = 0; h < sessions->history_count; h++) { /* it wrote nothing */
+            sessions->history[h].read_count = counts[h];
+            sessions->history[h].reads_all = all[h];
+        }
         return false;
     }
+    session_noted_by_open(sessions, session);
     remember(sessions, &record);
     return true;
 }

@@ -24,14 +24,16 @@ struct execution {
  * (23503). */
 enum effect { EFFECT_DONE, EFFECT_MISSED, EFFECT_IMPOSSIBLE };
 
-/* Every row that these columns refer to is there. */
-static bool has_parents(const struct rows *rows, enum row_table table, const int64_t *columns)
+/* Every row that these columns refer to is there; a row may refer to itself. */
+static bool has_parents(const struct rows *rows, enum row_table table, int64_t own,
+                        const int64_t *columns)
 {
     const struct foreign_key *key = primitive_foreign_keys[table];
     for (; key->there; key++) {
         enum row_table parent = (enum row_table)key->parent;
         bool used = rows->table[parent].capacity > 0; /* else the world has no such table */
-        if (used && foreign_key_applies(key, columns) &&
+        bool itself = parent == table && columns[key->column] == own;
+        if (used && foreign_key_applies(key, columns) && !itself &&
             row_find(rows, parent, columns[key->column]) == ROW_NONE) {
             return false;
         }
@@ -64,7 +66,7 @@ static enum effect on_cell(const struct execution *run, const struct op *op, enu
         cell = meaning_written(frame, op, cell);
         world_set(run->world, table, slot, op->column, cell);
         if ((primitive_foreign_columns[table] >> op->column & 1) != 0 &&
-            !has_parents(rows, table, &row[1])) {
+            !has_parents(rows, table, row[0], &row[1])) {
             *reason = REFUSED_NO_PARENT;
             return EFFECT_IMPOSSIBLE;
         }
@@ -102,7 +104,7 @@ static enum effect insert(const struct execution *run, const struct op *op, enum
         }
         return op->kind == OP_RECORD ? EFFECT_DONE : EFFECT_MISSED;
     }
-    if (!has_parents(rows, table, columns)) {
+    if (!has_parents(rows, table, key, columns)) {
         *reason = REFUSED_NO_PARENT;
         return EFFECT_IMPOSSIBLE;
     }
@@ -134,6 +136,39 @@ static enum effect claim(const struct execution *run, const struct op *op, enum 
     return EFFECT_DONE;
 }
 
+/* A row of FIND's table names it. */
+static bool is_named(const struct rows *rows, const struct op *op, int64_t key)
+{
+    const struct row_area *area = &rows->table[op->table];
+    for (uint32_t slot = 0; op->unnamed != 0 && slot < area->used; slot++) {
+        if (row_is_there(rows, (enum row_table)op->table, slot) &&
+            area->cells[(size_t)slot * area->stride + op->unnamed] == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A row that is named and gone has no part in it. */
+static enum effect every(const struct execution *run, const struct op *op, enum refusal *reason)
+{
+    const struct rows *rows = &run->world->rows;
+    const struct row_area *area = &rows->table[op->table];
+    enum row_table table = primitive_named_table(op);
+    int64_t a = meaning_operand(&run->frame, op->a), b = meaning_operand(&run->frame, op->b);
+    *reason = (enum refusal)op->reason;
+    for (uint32_t slot = 0; slot < area->used; slot++) {
+        const int64_t *row = &area->cells[(size_t)slot * area->stride];
+        if (row_is_there(rows, (enum row_table)op->table, slot) && row[1 + op->column] == a) {
+            uint32_t named = row_find(rows, table, row[1 + op->beside]);
+            if (named != ROW_NONE && row_get(rows, table, named, op->order) != b) {
+                return EFFECT_MISSED;
+            }
+        }
+    }
+    return EFFECT_DONE;
+}
+
 static void find(const struct execution *run, const struct op *op)
 {
     const struct rows *rows = &run->world->rows;
@@ -143,7 +178,7 @@ static void find(const struct execution *run, const struct op *op)
         const int64_t *row = &area->cells[(size_t)slot * area->stride];
         if (meaning_fits(&run->frame, op, row) &&
             (best == NULL || meaning_stands_before(op, row, best)) &&
-            row_is_there(rows, (enum row_table)op->table, slot)) {
+            row_is_there(rows, (enum row_table)op->table, slot) && !is_named(rows, op, row[0])) {
             best = row;
         }
     }
@@ -184,6 +219,8 @@ static enum effect perform(const struct execution *run, const struct op *op, enu
     case OP_FIND:
         find(run, op);
         return EFFECT_DONE;
+    case OP_EVERY:
+        return every(run, op, reason);
     case OP_ADVISORY: /* there is no other session */
         note_lock(run, op);
         return EFFECT_DONE;
@@ -232,8 +269,9 @@ bool store_only_reads(const struct primitive *primitives, const struct bundle *b
         const struct primitive *primitive = &primitives[bundle->calls[i].primitive];
         for (uint8_t o = 0; o < primitive->op_count; o++) {
             const struct op *op = &primitive->ops[o];
+            bool plain = op->kind == OP_READ || op->kind == OP_EVERY;
             bool reads = op->kind == OP_FIND || op->kind >= OP_LET_EQUAL ||
-                         (op->kind == OP_READ && op_lock_of(op) == LOCK_NONE);
+                         (plain && op_lock_of(op) == LOCK_NONE);
             if (!reads) {
                 return false;
             }

@@ -111,6 +111,7 @@ static void copy_session(struct copying *copying, struct session *session)
     copy_part(copying, session->advisory, sizeof session->advisory);
     copy_part(copying, session->advisory_statement, sizeof session->advisory_statement);
     copy_part(copying, session->reads, session->read_count * sizeof *session->reads);
+    copy_part(copying, session->looks, session->look_count * sizeof *session->looks);
 }
 
 static void copy_record(struct copying *copying, struct session_record *record)
@@ -118,6 +119,7 @@ static void copy_record(struct copying *copying, struct session_record *record)
     copy_part(copying, record, offsetof(struct session_record, reads));
     copy_part(copying, record->reads, record->read_count * sizeof *record->reads);
     copy_part(copying, record->writes, record->write_count * sizeof *record->writes);
+    copy_part(copying, record->looks, record->look_count * sizeof *record->looks);
 }
 
 static size_t copy_sessions(struct sessions *sessions, unsigned char *at, bool back)
@@ -177,6 +179,19 @@ static uint64_t mix_items(uint64_t hash, const struct session_item *items, uint1
     return hash;
 }
 
+/* What was looked for; nothing, if no row was looked for without its key. */
+static uint64_t mix_looks(uint64_t hash, const struct session_look *looks, uint8_t count, bool all)
+{
+    for (uint8_t l = 0; l < count; l++) {
+        const struct session_look *look = &looks[l];
+        const int64_t words[] = {look->kind,  look->table, look->column,  look->beside,
+                                 look->order, look->a,     look->unnamed, look->b,
+                                 look->c,     look->found, look->rank,    look->snapshot};
+        hash = fingerprint_mix_words(hash, words, COUNT(words));
+    }
+    return count == 0 ? hash : fingerprint_mix(hash, all);
+}
+
 static uint64_t mix_writes(const struct walk *walk, uint64_t hash, const struct session *session)
 {
     for (uint16_t w = 0; w < session->write_count; w++) {
@@ -233,7 +248,8 @@ static uint64_t mix_session(const struct walk *walk, uint64_t hash, const struct
     hash = fingerprint_mix_words(hash, session->bundle.params, session->bundle.param_count);
     hash = fingerprint_mix_words(hash, session->outcome.values, BUNDLE_VALUES_MAX);
     hash = mix_locks(walk, mix_writes(walk, hash, session), session);
-    return mix_items(hash, session->reads, session->read_count);
+    hash = mix_items(hash, session->reads, session->read_count);
+    return mix_looks(hash, session->looks, session->look_count, session->reads_all);
 }
 
 uint64_t walk_mix_sessions(const struct walk *walk, uint64_t state)
@@ -256,6 +272,7 @@ uint64_t walk_mix_sessions(const struct walk *walk, uint64_t state)
         state = fingerprint_mix(state, sessions->commits - record->commit);
         state = mix_items(state, record->reads, record->read_count);
         state = mix_items(state, record->writes, record->write_count);
+        state = mix_looks(state, record->looks, record->look_count, record->reads_all);
     }
     return fingerprint_finish(state);
 }

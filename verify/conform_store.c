@@ -93,6 +93,7 @@ static bool begins_with_a_look(const struct sessions *sessions, const struct bun
     case OP_RECORD:
     case OP_CLAIM:
     case OP_FIND:
+    case OP_EVERY:
     case OP_ADVISORY:
     case OP_LET_EQUAL:
     case OP_LET_SUM:

@@ -90,7 +90,8 @@ void expected_pipeline_read(const struct document *scenario, struct expected_pip
     *expected = (struct expected_pipeline){
         .batches = document_number(scenario, document_find(scenario, 0, "jobs"), 1),
         .timeout = document_number(scenario, document_find(scenario, 0, "timeout"), TIMEOUT_USUAL),
-        .passes = document_number(scenario, document_find(scenario, 0, "passes"), PASSES_USUAL)};
+        .passes = document_number(scenario, document_find(scenario, 0, "passes"), PASSES_USUAL),
+        .one_chain = document_is(scenario, document_find(scenario, 0, "chain"), "global")};
     for (uint32_t at = first_of(scenario, entries);
          at != DOCUMENT_NONE && expected->entries < EXPECTED_ENTRIES;
          at = document_next(scenario, at)) {

@@ -32,6 +32,7 @@ struct expected_pipeline {
     int64_t batches;
     int64_t timeout; /* ticks that a claim lasts */
     int64_t passes;  /* of the sweep over a request that was stopped, until it is for people */
+    bool one_chain;  /* the signatures of a lane are one chain (E-CUT-19) */
     int entries;
     struct expected_entry entry[EXPECTED_ENTRIES];
 };

@@ -430,14 +430,22 @@ static void judge_affected(struct commit *commit, const struct subject *row)
 
 /* ---- VERIFY ---------------------------------------------------------------------------------- */
 
-static void judge_signature(struct commit *commit, const struct subject *row)
+/* One chain a lane: nobody else follows the signature before this one, or is the first. */
+static void judge_one_chain(struct commit *commit, const struct subject *row, int64_t lane,
+                            int64_t prior)
 {
-    int64_t lane = of(commit, row, SIGNATURE_LANE), prior = of(commit, row, SIGNATURE_PRIOR);
+    held(commit, CLAUSE_CUT_32);
+    PHASE(stored(commit, TABLE_SIGNATURE, SIGNATURE_PRIOR, prior, SIGNATURE_LANE, lane) == 1, 32,
+          "two signatures of a lane follow the same one");
+    PHASE(prior == 0 || cell(commit, TABLE_SIGNATURE, prior, SIGNATURE_LANE) == lane, 26,
+          "the signature before this one is none of its lane");
+}
+
+/* A chain for each entry and lane. */
+static void judge_own_chain(struct commit *commit, const struct subject *row, int64_t lane,
+                            int64_t prior)
+{
     int64_t entry = of(commit, row, SIGNATURE_ENTRY);
-    held(commit, CLAUSE_CUT_11);
-    PHASE(of(commit, row, SIGNATURE_PRINCIPAL) ==
-              (lane == LANE_VERIFIER ? PRINCIPAL_VERIFY : PRINCIPAL_EXEC),
-          11, "a signature is another principal's than its lane's");
     int same = 0;
     for (uint32_t slot = 0; slot < commit->rows->table[TABLE_SIGNATURE].used; slot++) {
         same += row_get(commit->rows, TABLE_SIGNATURE, slot, SIGNATURE_ENTRY) == entry &&
@@ -448,6 +456,21 @@ static void judge_signature(struct commit *commit, const struct subject *row)
     PHASE(prior == 0 || (cell(commit, TABLE_SIGNATURE, prior, SIGNATURE_ENTRY) == entry &&
                          cell(commit, TABLE_SIGNATURE, prior, SIGNATURE_LANE) == lane),
           26, "the signature before this one is none of its entry and lane");
+}
+
+static void judge_signature(struct commit *commit, const struct subject *row)
+{
+    int64_t lane = of(commit, row, SIGNATURE_LANE), prior = of(commit, row, SIGNATURE_PRIOR);
+    const struct expected_pipeline *expected = expected_of(commit);
+    held(commit, CLAUSE_CUT_11);
+    PHASE(of(commit, row, SIGNATURE_PRINCIPAL) ==
+              (lane == LANE_VERIFIER ? PRINCIPAL_VERIFY : PRINCIPAL_EXEC),
+          11, "a signature is another principal's than its lane's");
+    if (expected != NULL && expected->one_chain) {
+        judge_one_chain(commit, row, lane, prior);
+    } else {
+        judge_own_chain(commit, row, lane, prior);
+    }
     PHASE(brought(commit, TABLE_CHANGE_SET, CHANGE_SET_SIGNATURE, row->key, -1, 0) +
                   brought(commit, TABLE_VERIFY, VERIFY_VERIFIER, row->key, -1, 0) >=
               1,

@@ -307,9 +307,10 @@ Test(pipeline, a_cut_tests_its_guards_before_it_writes)
     hold(PHASE_CUT, 1);
     next();
     cr_expect_eq(find(PRIMITIVE_NEED_APPROVAL, 0), 1);
-    cr_expect_eq(find(PRIMITIVE_NEED_BLOCKER, 0), 2);
-    cr_expect_eq(find(PRIMITIVE_SIGN, 0), 3);
-    const int64_t *sign = params(3);
+    cr_expect_eq(find(PRIMITIVE_NEED_BLOCKERS, 0), 2);
+    cr_expect_eq(find(PRIMITIVE_NEED_UNCUT, 0), 3);
+    cr_expect_eq(find(PRIMITIVE_SIGN, 0), 4);
+    const int64_t *sign = params(4);
     cr_expect_eq(sign[2], LANE_EXECUTOR);
     cr_expect_eq(sign[3], PRINCIPAL_EXEC);
     cr_expect_eq(params(find(PRIMITIVE_ADD_SET, 0))[3], sign[0]);

@@ -92,7 +92,7 @@ static void operand_exists(const struct primitive *primitive, int at, uint8_t op
 static void operands_exist(const struct primitive *primitive, int at)
 {
     const struct op *op = &primitive->ops[at];
-    if (!lets(op) && op->kind != OP_CLAIM && op->kind != OP_FIND) {
+    if (!lets(op) && op->kind != OP_CLAIM && op->kind != OP_FIND && op->kind != OP_EVERY) {
         operand_exists(primitive, at, op->key);
         cr_expect_geq(op->key, OPERAND_PARAM, "%s, operation %d: which row?", primitive->name, at);
     }

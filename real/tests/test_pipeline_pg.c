@@ -1,5 +1,6 @@
 /* The pipeline's two principals on a server of its own: the phases run with the grants of the
  * matrix and no others, a forbidden write answers 42501, a third connection 53300. */
+#include "faults/pipeline_guards.h"
 #include "faults/sabotage.h"
 #include "model/pipeline.h"
 #include "model/protocol.h"
@@ -310,9 +311,9 @@ static void reach_race(struct bundle *rereview, struct bundle *cut)
     cr_assert_eq(cut->name, BUNDLE_CUT);
 }
 
-/* Statements of calls from `call` on, then COMMIT; returns the SQLSTATE that stopped it, or "". */
-static const char *go_on(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
-                         unsigned call)
+/* Statements of calls from `call` on; returns the SQLSTATE that stopped it, or "". */
+static const char *say(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
+                       unsigned call)
 {
     uint32_t answered;
     for (; call < bundle->count; call++) {
@@ -325,9 +326,24 @@ static const char *go_on(struct stepper *stepper, unsigned connection, const str
             }
         }
     }
+    return "";
+}
+
+/* COMMIT. */
+static const char *end(struct stepper *stepper, unsigned connection)
+{
+    uint32_t answered;
     cr_assert(stepper_end(stepper, connection, true));
     cr_assert(stepper_settle(stepper, false, &answered), "%s", stepper_why_not(stepper));
     return stepper_answer(stepper, connection)->sqlstate;
+}
+
+/* Both. */
+static const char *go_on(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
+                         unsigned call)
+{
+    const char *sqlstate = say(stepper, connection, bundle, call);
+    return sqlstate[0] != '\0' ? sqlstate : end(stepper, connection);
 }
 
 static void send_lock(struct stepper *stepper, unsigned connection, const struct bundle *bundle)
@@ -419,6 +435,265 @@ Test(pipeline_pg, a_rereview_that_does_not_write_the_entry_lets_it_commit)
                      ".review_decision AS r ON r.review_decision_id = c.review_decision_id WHERE "
                      "r.superseded_by_review_decision_id IS NOT NULL"),
                  1, "cut on a superseded decision");
+}
+
+/* ---- two CUTs that sign after the last of their lane (E-CUT-19) ------------------------------ */
+
+static struct rules chain = {.protocol = &protocol_pipeline,
+                             .actors = 2,
+                             .cast = {PIPELINE_CLIENT, PIPELINE_WORKER},
+                             .jobs = 1,
+                             .timeout = 60};
+OWN_RULES(
+    chain, pipeline_rules, .entry_count = 2, .one_chain = true,
+    .entries = {
+        {.reviews = 1, .verifies = 1, .decisions = {DECISION_APPROVE}, .outcomes = {VERIFIED_PASS}},
+        {.reviews = 1,
+         .verifies = 1,
+         .decisions = {DECISION_APPROVE},
+         .outcomes = {VERIFIED_PASS}}})
+
+/* Both entries are approved; their CUTs are what is asked for. */
+static void reach_cuts(struct bundle cuts[2])
+{
+    struct actor client, worker;
+    struct bundle bundle;
+    size_t found = 0;
+    protocol_begin(&client, &chain, 0);
+    protocol_begin(&worker, &chain, 1);
+    protocol_role(&chain, 0)->next(&client, &chain, &bundle);
+    publish(&bundle);
+    while (taken < queued) {
+        if (queue[taken].message[1 + REQUEST_PHASE] != PHASE_CUT) {
+            serve(&chain, &worker);
+            continue;
+        }
+        cr_assert_lt(found, 2U);
+        protocol_role(&chain, 1)->take(&worker, &chain, &queue[taken++]);
+        protocol_role(&chain, 1)->next(&worker, &chain, &cuts[found++]);
+        protocol_begin(&worker, &chain, 1);
+    }
+    cr_assert_eq(found, 2U);
+}
+
+/* Both look for the last signature before either has signed; then both commit. */
+static void race_cuts(enum isolation isolation, char first[6], char second[6])
+{
+    struct bundle cuts[2];
+    struct error error;
+    uint32_t answered;
+    reach_cuts(cuts);
+    struct stepper *stepper =
+        stepper_open(&(struct stepper_options){.dsn = server_dsn(),
+                                               .schema = SCHEMA,
+                                               .primitives = primitive_table,
+                                               .primitive_count = PRIMITIVE_COUNT,
+                                               .connections = 2,
+                                               .principals = roles.principals},
+                     &error);
+    cr_assert_not_null(stepper, "%s", error.text);
+    for (unsigned c = 0; c < 2; c++) {
+        cuts[c].isolation = (uint8_t)isolation;
+        cr_assert(stepper_begin(stepper, c, &cuts[c], 1), "%s", stepper_why_not(stepper));
+        cr_assert(stepper_settle(stepper, false, &answered), "%s", stepper_why_not(stepper));
+        cr_expect_str_empty(say(stepper, c, &cuts[c], 0));
+    }
+    memcpy(first, end(stepper, 0), 6);
+    memcpy(second, end(stepper, 1), 6);
+    stepper_close(stepper);
+}
+
+#define FIRST_SIGNATURES                                                                           \
+    "SELECT count(*) FROM " SCHEMA ".dot_pair_signature WHERE prior_signature_id IS NULL"
+
+Test(pipeline_pg, two_cuts_that_nothing_else_joins_are_kept_apart_by_serializable)
+{
+    PROVES(CLAUSE_CUT_17, CLAUSE_CUT_32);
+    SETTLES(ERRATUM_CUT_19);
+    char first[6], second[6];
+    race_cuts(SERIALIZABLE, first, second);
+    cr_expect_str_empty(first);
+    cr_expect_str_eq(second, "40001");
+    cr_expect_eq(ask(FIRST_SIGNATURES), 1);
+}
+
+Test(pipeline_pg, two_cuts_at_read_committed_fork_the_chain)
+{
+    PROVES(CLAUSE_CUT_32);
+    SETTLES(ERRATUM_CUT_19);
+    char first[6], second[6];
+    race_cuts(READ_COMMITTED, first, second);
+    cr_expect_str_empty(first);
+    cr_expect_str_empty(second);
+    cr_expect_eq(ask(FIRST_SIGNATURES), 2, "a fork");
+}
+
+/* ---- what each of the guards is good for, on a server (faults/README.md) ---------------------- */
+
+/* The first entry's re-review and CUT, as workers without these guards send them; the CUT is asked
+ * for the `claims`-th time. */
+static void reach_unguarded(const struct sabotage *sabotage, int64_t claims,
+                            struct bundle *rereview, struct bundle *cut)
+{
+    struct bundle *bundles[] = {rereview, cut};
+    queued = taken = 0;
+    cr_assert(store_pg_run(owner,
+                           "TRUNCATE " SCHEMA ".decision_backlog_entry, " SCHEMA
+                           ".decision_backlog_sweep_log, " SCHEMA ".manifest_envelope CASCADE"),
+              "%s", store_pg_why_not(owner));
+    reach_race(rereview, cut);
+    for (size_t i = 0; i < COUNT(bundles); i++) {
+        struct sabotage_memory memory = {0};
+        struct actor worker;
+        queue[taken + i].message[1 + MESSAGE_EPOCH] = i == 0 ? 1 : claims;
+        protocol_begin(&worker, &race, 1);
+        protocol_role(&race, 1)->take(&worker, &race, &queue[taken + i]);
+        protocol_role(&race, 1)->next(&worker, &race, bundles[i]);
+        sabotage_bundle(sabotage, &memory, &worker, bundles[i]);
+    }
+}
+
+static struct stepper *open_unguarded(const struct sabotage *sabotage)
+{
+    static struct primitive primitives[SABOTAGE_TABLE_SIZE];
+    struct error error;
+    sabotage_primitives(sabotage, primitives);
+    struct stepper *stepper =
+        stepper_open(&(struct stepper_options){.dsn = server_dsn(),
+                                               .schema = SCHEMA,
+                                               .primitives = primitives,
+                                               .primitive_count = SABOTAGE_TABLE_SIZE,
+                                               .connections = 2,
+                                               .principals = roles.principals},
+                     &error);
+    cr_assert_not_null(stepper, "%s", error.text);
+    return stepper;
+}
+
+static void begin(struct stepper *stepper, unsigned connection, const struct bundle *bundle)
+{
+    uint32_t answered;
+    cr_assert(stepper_begin(stepper, connection, bundle, 1), "%s", stepper_why_not(stepper));
+    cr_assert(stepper_settle(stepper, false, &answered), "%s", stepper_why_not(stepper));
+}
+
+/* The first call of this primitive, or of a planted bug's copy of it. */
+static unsigned place_of(const struct bundle *bundle, enum primitive_id primitive)
+{
+    for (unsigned i = 0; i < bundle->count; i++) {
+        if (bundle->calls[i].primitive == primitive) {
+            return i;
+        }
+    }
+    cr_assert_fail("no such call");
+    return 0;
+}
+
+/* The calls from one on, up to another. */
+static void say_some(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
+                     unsigned from, unsigned to)
+{
+    struct bundle some = *bundle;
+    some.count = (uint8_t)to;
+    cr_expect_str_empty(say(stepper, connection, &some, from));
+}
+
+/* A re-review between the guards of a CUT and its commit: the CUT rests on a superseded decision
+ * (CUT-8). */
+static bool cuts_superseded(const struct sabotage *sabotage)
+{
+    struct bundle rereview, cut;
+    uint32_t answered;
+    reach_unguarded(sabotage, 1, &rereview, &cut);
+    struct stepper *stepper = open_unguarded(sabotage);
+    begin(stepper, 0, &rereview);
+    say_some(stepper, 0, &rereview, 0, 1);
+    begin(stepper, 1, &cut);
+    unsigned guarded = place_of(&cut, PRIMITIVE_SIGN);
+    if (cut.calls[0].primitive == PRIMITIVE_LOCK_ENTRY) { /* it waits for the re-review */
+        cr_assert(stepper_send(stepper, 1, 0, 0));
+        cr_assert(stepper_settle(stepper, false, &answered), "%s", stepper_why_not(stepper));
+        cr_expect_eq(stepper_blocked(stepper), 2U);
+        guarded = 1;
+    } else {
+        say_some(stepper, 1, &cut, 0, guarded);
+    }
+    cr_expect_str_empty(go_on(stepper, 0, &rereview, 1));
+    bool commits = go_on(stepper, 1, &cut, guarded)[0] == '\0';
+    stepper_close(stepper);
+    return commits;
+}
+
+/* A re-review that comes when its entry is cut: the status goes back (CUT-15). */
+static bool forgets_status(const struct sabotage *sabotage)
+{
+    struct bundle rereview, cut;
+    reach_unguarded(sabotage, 1, &rereview, &cut);
+    struct stepper *stepper = open_unguarded(sabotage);
+    begin(stepper, 1, &cut);
+    cr_expect_str_empty(go_on(stepper, 1, &cut, 0));
+    begin(stepper, 0, &rereview);
+    bool commits = go_on(stepper, 0, &rereview, 0)[0] == '\0';
+    stepper_close(stepper);
+    cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA
+                     ".decision_backlog_entry WHERE status = 'reviewed_approve'"),
+                 commits);
+    return commits;
+}
+
+/* A CUT that is asked for a second time: its row is another than was asked for (CUT-30). */
+static bool draws_anew(const struct sabotage *sabotage)
+{
+    struct bundle rereview, cut;
+    char query[200];
+    reach_unguarded(sabotage, 2, &rereview, &cut);
+    int64_t asked = queue[taken + 1].message[1 + REQUEST_ROW];
+    struct stepper *stepper = open_unguarded(sabotage);
+    begin(stepper, 0, &cut);
+    cr_expect_str_empty(go_on(stepper, 0, &cut, 0));
+    stepper_close(stepper);
+    snprintf(query, sizeof query,
+             "SELECT count(*) FROM " SCHEMA
+             ".cut_change_set WHERE change_set_id <> lpad(to_hex(%" PRId64 "), 32, '0')::uuid",
+             asked);
+    return ask(query) == 1;
+}
+
+/* Two CUTs of one decision that draw an id each: both look for a change set before either has written
+ * one (CUT-8). Where an entry's lock or equal keys keep them apart they are not tried. */
+static bool cuts_twice(const struct sabotage *sabotage)
+{
+    struct bundle rereview, cuts[2];
+    reach_unguarded(sabotage, 2, &rereview, &cuts[1]);
+    reach_unguarded(sabotage, 1, &rereview, &cuts[0]);
+    struct stepper *stepper = open_unguarded(sabotage);
+    unsigned moves = cuts[0].count - 2U; /* the status, and its history */
+    for (unsigned c = 0; c < 2; c++) {
+        begin(stepper, c, &cuts[c]);
+        say_some(stepper, c, &cuts[c], 0, moves);
+    }
+    cr_expect_str_empty(go_on(stepper, 0, &cuts[0], moves));
+    bool commits = go_on(stepper, 1, &cuts[1], moves)[0] == '\0';
+    stepper_close(stepper);
+    return commits;
+}
+
+Test(pipeline_pg, without_its_guards_a_phase_breaks_what_they_are_there_for)
+{
+    PROVES(CLAUSE_CUT_8, CLAUSE_CUT_15, CLAUSE_CUT_30);
+    SETTLES(ERRATUM_CUT_5);
+    for (unsigned off = 0; off < PIPELINE_GUARD_SETS; off++) {
+        struct sabotage sabotage = pipeline_without_guards(off);
+        bool cas = (off & PIPELINE_GUARD_CAS) != 0, lock = (off & PIPELINE_GUARD_LOCK) != 0;
+        bool isolation = (off & PIPELINE_GUARD_ISOLATION) != 0;
+        bool keys = (off & PIPELINE_GUARD_KEYS) != 0;
+        cr_expect_eq(cuts_superseded(&sabotage), lock && isolation, "set %u", off);
+        cr_expect_eq(forgets_status(&sabotage), cas, "set %u", off);
+        cr_expect_eq(draws_anew(&sabotage), keys, "set %u", off);
+        if (lock && keys) {
+            cr_expect_eq(cuts_twice(&sabotage), cas && isolation, "set %u", off);
+        }
+    }
 }
 
 /* ---- what is transient, and what is for people (E-CUT-16) --------------------------------------

@@ -77,6 +77,9 @@ static const uint8_t course_verify[VERIFY_COLUMNS] = {
 static const uint8_t course_signature[SIGNATURE_COLUMNS] = {COURSE_P(3), COURSE_P(1), COURSE_P(2)};
 static const uint8_t course_null_signature[SIGNATURE_COLUMNS] = {COURSE_P(3), OPERAND_NULL,
                                                                  COURSE_P(2)};
+/* In lane 1, of an entry and after another. */
+static const uint8_t course_chained[SIGNATURE_COLUMNS] = {COURSE_P(1), OPERAND_ONE, OPERAND_ONE,
+                                                          COURSE_P(2)};
 static const uint8_t course_message[MESSAGE_COLUMNS] = {
     [MESSAGE_ACTIVITY] = COURSE_P(1), [MESSAGE_VISIBLE_AT] = COURSE_P(2)};
 
@@ -129,6 +132,39 @@ static const uint8_t course_message[MESSAGE_COLUMNS] = {
     .op = {OP_CLAIM, TABLE_MESSAGE, .value = COURSE_P(0), .miss = MISS_REFUSES,                    \
            .reason = REFUSED_NO_MESSAGE},                                                          \
     .params = {50}
+#define FIND(below_) /* the first job with a semaphore below that */                               \
+    .op = {OP_FIND,                                                                                \
+           TABLE_JOB,                                                                              \
+           JOB_ESCALATED,                                                                          \
+           .beside = JOB_STATE,                                                                    \
+           .order = JOB_SEMAPHORE,                                                                 \
+           .c = COURSE_P(0),                                                                       \
+           .returns = COURSE_TO(0)},                                                               \
+    .params = {below_}
+#define FIND_LAST() /* the last signature of lane 1 */                                             \
+    .op = {OP_FIND,                                                                                \
+           TABLE_SIGNATURE,                                                                        \
+           SIGNATURE_LANE,                                                                         \
+           .a = OPERAND_ONE,                                                                       \
+           .beside = SIGNATURE_PRINCIPAL,                                                          \
+           .b = OPERAND_ONE,                                                                       \
+           .order = SIGNATURE_PRIOR,                                                               \
+           .c = COURSE_P(0),                                                                       \
+           .unnamed = 1 + SIGNATURE_PRIOR,                                                         \
+           .returns = COURSE_TO(0)},                                                               \
+    .params = {INT64_MAX}
+#define EVERY(ledger_, is_, lock_) /* GUID of that ledger has an activity of this one */           \
+    .op = {OP_EVERY,                                                                               \
+           TABLE_GUID,                                                                             \
+           GUID_LEDGER,                                                                            \
+           .a = COURSE_P(0),                                                                       \
+           .beside = GUID_ACTIVITY,                                                                \
+           .b = COURSE_P(1),                                                                       \
+           .order = ACTIVITY_LEDGER,                                                               \
+           .lock = (lock_),                                                                        \
+           .miss = MISS_BY_CALL,                                                                   \
+           .reason = REFUSED_BLOCKED},                                                             \
+    .mode = CALL_REQUIRE, .params = {ledger_, is_}
 #define ADVISORY(number_) .op = {OP_ADVISORY, .key = COURSE_P(0)}, .params = {number_}
 #define WHOLE(primitive_, ...)                                                                     \
     .primitive = &(primitive_), .mode = CALL_UNLESS_DONE, .params = {__VA_ARGS__}
@@ -376,6 +412,41 @@ static const struct course courses[] = {
         DOES('B', ADD(JOB_, 1, 1), "6"),
         COMMITS('A', "commits"),
         COMMITS('B', "40001")}, .cells = {{JOB_COLUMN(1), 5}, {JOB_COLUMN(2), 8}}},
+    {"of two that found nothing where the other then writes the second to commit fails", .serializable = "AB", .steps = {
+        DOES('A', FIND(5), "done"),
+        DOES('B', FIND(5), "done"),
+        DOES('A', ADD(JOB_, 1, -1), "4"),
+        DOES('B', ADD(JOB_, 2, -3), "4"),
+        COMMITS('A', "commits"),
+        COMMITS('B', "40001")}, .cells = {{JOB_COLUMN(1), 4}, {JOB_COLUMN(2), 7}}},
+    {"of two that sign after the last the second to commit fails", .serializable = "AB", .steps = {
+        DOES('A', FIND_LAST(), "done"),
+        DOES('B', FIND_LAST(), "done"),
+        DOES('A', INSERT(TABLE_SIGNATURE, course_chained, 72, 51, 0), "done"),
+        DOES('B', INSERT(TABLE_SIGNATURE, course_chained, 73, 51, 0), "done"),
+        COMMITS('B', "commits"),
+        COMMITS('A', "40001")}, .cells = {{TABLE_SIGNATURE, 72, SIGNATURE_LANE, COURSE_GONE}, {TABLE_SIGNATURE, 73, SIGNATURE_LANE, 1}}},
+    {"at READ COMMITTED both follow the same one", .steps = {
+        DOES('A', FIND_LAST(), "done"),
+        DOES('B', FIND_LAST(), "done"),
+        DOES('A', INSERT(TABLE_SIGNATURE, course_chained, 72, 51, 0), "done"),
+        DOES('B', INSERT(TABLE_SIGNATURE, course_chained, 73, 51, 0), "done"),
+        COMMITS('B', "commits"),
+        COMMITS('A', "commits")}, .cells = {{TABLE_SIGNATURE, 72, SIGNATURE_LANE, 1}, {TABLE_SIGNATURE, 73, SIGNATURE_LANE, 1}}},
+    {"a row that comes is one of every row", .serializable = "AB", .steps = {
+        DOES('A', EVERY(0, 0, LOCK_NONE), "done"),
+        DOES('B', EVERY(0, 0, LOCK_NONE), "done"),
+        DOES('A', INSERT(TABLE_GUID, course_guid, 33, 12, 0), "done"),
+        DOES('B', ADD(ACTIVITY_, 12, 1), "1"),
+        COMMITS('A', "commits"),
+        COMMITS('B', "40001")}, .cells = {{TABLE_GUID, 33, GUID_LEDGER, 0}, {TABLE_ACTIVITY, 12, ACTIVITY_LEDGER, 0}}},
+    {"every row that is named is locked, and tested as it then is", .steps = {
+        DOES('A', ADD(ACTIVITY_, 12, 1), "1"),
+        DOES('B', EVERY(0, 0, LOCK_SHARE), "waits"),
+        DOES('C', ADD(ACTIVITY_, 11, 1), "waits"),
+        COMMITS('A', "commits; B: refused; C: 1"),
+        GIVES_UP('B', "rolls back"),
+        COMMITS('C', "commits")}, .cells = {{TABLE_ACTIVITY, 11, ACTIVITY_LEDGER, 1}}},
     {"without a cycle nobody fails", .serializable = "AB", .steps = {
         DOES('A', READ(JOB_, 1), "5"),
         DOES('B', ADD(JOB_, 1, 1), "6"),

@@ -12,8 +12,8 @@
 #define SEEDS 1000
 #define LINE  200
 
-static const char *const grounds[] = {"pipeline", "pipeline-race", "pipeline-lapse",
-                                      "pipeline-people", "pipeline-crowd"};
+static const char *const grounds[] = {"pipeline",        "pipeline-race",  "pipeline-lapse",
+                                      "pipeline-people", "pipeline-crowd", "pipeline-chain"};
 
 /* Adds the first promise that each seed breaks. */
 static void hunt(unsigned guards, const char *name, unsigned broken[CLAUSE_COUNT])

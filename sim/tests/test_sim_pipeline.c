@@ -191,6 +191,77 @@ Test(pipeline, phases_of_one_entry_wait_for_each_other)
     run_free(&run);
 }
 
+/* ---- two CUTs that sign after the last of their lane (E-CUT-19) ------------------------------ */
+
+static const char chain[] = "name: chain\nprotocol: pipeline\nworkers: 1\n"
+                            "entries: {left: {}, right: {}}\nchain: global\n";
+
+/* What a run without faults commits before it cuts, and the two CUTs. */
+static struct bundle before[16], cuts[2];
+static size_t before_count, cut_count;
+
+static void keep_chain(void *context, const struct run_event *event)
+{
+    (void)context;
+    if (event->turn != RUN_TRANSACTION) {
+        return;
+    }
+    if (event->bundle->name == BUNDLE_MARK || event->bundle->name == BUNDLE_REVIEW) {
+        cr_assert_lt(before_count, COUNT(before));
+        before[before_count++] = *event->bundle;
+    } else if (event->bundle->name == BUNDLE_CUT && cut_count < COUNT(cuts)) {
+        cuts[cut_count++] = *event->bundle;
+    }
+}
+
+/* Both look for the last signature before either has signed. True: both commit. */
+static bool race_cuts(enum isolation isolation, struct oracle_verdict *verdict)
+{
+    struct error error;
+    cr_assert(scenario_parse(chain, strlen(chain), "chain", &scenario, &error), "%s", error.text);
+    cr_assert(run_make(&run, &scenario, NULL));
+    run.observer = keep_chain;
+    struct choice_source calm = choice_listed(NULL);
+    cr_assert_eq(run_once(&run, &calm)->verdict, RUN_HELD);
+    cr_assert_eq(cut_count, 2U);
+    world_reset(&run.world);
+    run_begin_oracle(&run);
+    sessions_begin(&sessions, &run.world, run.primitives, &session_postgresql, 2);
+    for (size_t b = 0; b < before_count; b++) {
+        execute(&before[b]);
+    }
+    for (unsigned who = 0; who < 2; who++) {
+        cuts[who].isolation = (uint8_t)isolation;
+        session_begin(&sessions, who, &cuts[who], ROW_NONE);
+        while (session_operation(&sessions, who) == SESSION_OPEN) {
+        }
+    }
+    bool both = finish(0, verdict) && !verdict->broken;
+    return finish(1, verdict) && both;
+}
+
+Test(pipeline, two_cuts_that_nothing_else_joins_are_kept_apart_by_serializable)
+{
+    PROVES(CLAUSE_CUT_17, CLAUSE_CUT_32);
+    SETTLES(ERRATUM_CUT_19);
+    struct oracle_verdict verdict = oracle_fine();
+    cr_expect_not(race_cuts(SERIALIZABLE, &verdict));
+    cr_expect_not(verdict.broken, "%s", verdict.why);
+    cr_expect_eq(sessions.each[1].outcome.aborted, ABORT_SERIALIZATION);
+    run_free(&run);
+}
+
+Test(pipeline, two_cuts_at_read_committed_fork_the_chain)
+{
+    PROVES(CLAUSE_CUT_32);
+    SETTLES(ERRATUM_CUT_19);
+    struct oracle_verdict verdict = oracle_fine();
+    cr_expect(race_cuts(READ_COMMITTED, &verdict));
+    cr_expect(verdict.broken);
+    cr_expect_eq(verdict.clause, CLAUSE_CUT_32, "%s", verdict.why);
+    run_free(&run);
+}
+
 /* ---- everybody at once ----------------------------------------------------------------------- */
 
 /* What runs of a scenario came to, without what was made to happen. */
@@ -244,7 +315,7 @@ Test(pipeline, every_promise_holds_where_statements_interleave, .timeout = 120)
     PROVES(CLAUSE_CUT_8, CLAUSE_CUT_15, CLAUSE_CUT_16, CLAUSE_CUT_18);
     SETTLES(ERRATUM_CUT_5, ERRATUM_CUT_13, ERRATUM_CUT_15);
     static const char *const names[] = {"pipeline", "pipeline-people", "pipeline-race",
-                                        "pipeline-crowd"};
+                                        "pipeline-crowd", "pipeline-chain"};
     for (size_t i = 0; i < COUNT(names); i++) {
         struct tally tally;
         load(names[i], NULL);

@@ -57,6 +57,10 @@ static const struct op_case op_cases[] = {
     {"find", {OP_FIND, TABLE_JOB, JOB_SEMAPHORE, .a = P(0), .beside = JOB_SEMAPHORE, .b = P(0), .order = JOB_SEMAPHORE, .c = P(1), .returns = TO(0)}, {5, 6}, CALL_PLAIN, DONE, {JOB, 0}, 5, 0},
     {"find, not below", {OP_FIND, TABLE_JOB, JOB_SEMAPHORE, .a = P(0), .beside = JOB_SEMAPHORE, .b = P(0), .order = JOB_SEMAPHORE, .c = P(1), .returns = TO(0)}, {5, 5}, CALL_PLAIN, DONE, {0, 0}, 5, 0},
     {"find, no such cell", {OP_FIND, TABLE_JOB, JOB_SEMAPHORE, .a = P(0), .beside = JOB_SEMAPHORE, .b = P(1), .order = JOB_SEMAPHORE, .c = P(1), .returns = TO(0)}, {5, 6}, CALL_PLAIN, DONE, {0, 0}, 5, 0},
+    {"find, named", {OP_FIND, TABLE_JOB, JOB_STATE, .beside = JOB_STATE, .order = JOB_SEMAPHORE, .c = P(1), .unnamed = 1 + JOB_THRESHOLD, .returns = TO(0)}, {0, 6}, CALL_PLAIN, DONE, {JOB, 0}, 5, 0},
+    {"every", {OP_EVERY, TABLE_ACTIVITY, ACTIVITY_JOB, .a = P(0), .beside = ACTIVITY_JOB, .b = P(1), .order = JOB_SEMAPHORE, .miss = MISS_BY_CALL, .reason = REFUSED_BLOCKED}, {JOB, 5}, CALL_REQUIRE, DONE, {0, 0}, 5, 0},
+    {"every, but one", {OP_EVERY, TABLE_ACTIVITY, ACTIVITY_JOB, .a = P(0), .beside = ACTIVITY_JOB, .b = P(1), .order = JOB_SEMAPHORE, .miss = MISS_BY_CALL, .reason = REFUSED_BLOCKED}, {JOB, 6}, CALL_REQUIRE, OUTCOME_REFUSED, REFUSED_BLOCKED, {0, 0}, 5, 0},
+    {"every one of none", {OP_EVERY, TABLE_ACTIVITY, ACTIVITY_JOB, .a = P(0), .beside = ACTIVITY_JOB, .b = P(1), .order = JOB_SEMAPHORE, .miss = MISS_BY_CALL, .reason = REFUSED_BLOCKED}, {NOBODY, 6}, CALL_REQUIRE, DONE, {0, 0}, 5, 0},
     {"advisory", {OP_ADVISORY, .key = P(0)}, {JOB}, CALL_PLAIN, DONE, {0, 0}, 5, 0},
     {"let equal", {OP_LET_EQUAL, .a = P(0), .b = P(1), .returns = TO(0)}, {4, 4}, CALL_PLAIN, DONE, {1, 0}, 5, 0},
     {"let equal, not", {OP_LET_EQUAL, .a = P(0), .b = P(1), .returns = TO(0)}, {4, 5}, CALL_PLAIN, DONE, {0, 0}, 5, 0},
@@ -168,6 +172,28 @@ Test(store, of_the_rows_that_fit_the_first_in_order_is_found_and_of_equal_ones_t
                      (long long)cases[i].below, (long long)outcome.values[0]);
         world_free(&world);
     }
+}
+
+/* One that another row of the table names is none. */
+Test(store, what_is_found_is_named_by_no_other_row)
+{
+    static const struct op find = {OP_FIND,
+                                   TABLE_JOB,
+                                   JOB_STATE,
+                                   .beside = JOB_STATE,
+                                   .order = JOB_SEMAPHORE,
+                                   .c = P(0),
+                                   .unnamed = 1 + JOB_SEMAPHORE,
+                                   .returns = TO(0)};
+    struct world world = bundles_world(8);
+    world_insert(&world, TABLE_JOB, JOB + 1, (int64_t[JOB_COLUMNS]){[JOB_SEMAPHORE] = JOB});
+    struct outcome outcome =
+        execute_one(&world, &find, (int64_t[4]){INT64_MAX}, CALL_PLAIN, ROW_NONE);
+    cr_expect_eq(outcome.values[0], JOB + 1);
+    world_insert(&world, TABLE_JOB, JOB + 2, (int64_t[JOB_COLUMNS]){[JOB_SEMAPHORE] = JOB + 1});
+    outcome = execute_one(&world, &find, (int64_t[4]){INT64_MAX}, CALL_PLAIN, ROW_NONE);
+    cr_expect_eq(outcome.values[0], JOB + 2);
+    world_free(&world);
 }
 
 Test(store, the_cases_have_every_operation_test_miss_and_mode)
