@@ -124,7 +124,7 @@ run 0 run tree-3 --seed 1 --out "it's" && grep -qF "\"command\":\"assay run tree
     fail "the command of a path with a quote is $(head -n 1 "it's/results.jsonl" | cut -c 1-120)"
 
 # ---- report ----
-run 0 report campaign && says 'every promise held that was put to the test, ' && says '(status 0)' && says '0 findings in 1,000 seeds of tree-3:' &&
+run 0 report campaign && says 'every promise held that was put to the test, ' && says '(status 0)' && says '0 findings in 1,000 seeds of tree-3. With 95% confidence' &&
     says 'legacy-replay' && says 'broken, as expected'
 run 0 report campaign --json && says '"version":1'
 run 1 report broken && says 'a planted bug was caught: trust-stale-read breaks ACL-16 (status 1)' && says 'ACL-16 in tree-3'
