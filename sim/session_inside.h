@@ -90,8 +90,8 @@ void session_committed_row(const struct sessions *sessions, uint32_t snapshot, e
 
 /* Applies the session's own writes on top, except those of the statement `but`, which are not
  * visible yet. */
-void session_add_own_writes(const struct sessions *sessions, const struct session *session,
-                            enum row_table table, int64_t key, int but, struct seen *row);
+void session_add_own_writes(const struct session *session, enum row_table table, int64_t key,
+                            int but, struct seen *row);
 
 /* A planted error: applies uncommitted writes of other sessions (a dirty read). */
 void session_add_dirty_writes(const struct sessions *sessions, unsigned who, enum row_table table,

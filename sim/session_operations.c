@@ -24,8 +24,7 @@ static void see(const struct doing *doing, enum row_table table, int64_t key, bo
     if (sessions->rules->sees_own_writes) {
         bool looks_only = doing->one_statement && !doing->op->fresh &&
                           (doing->op->kind == OP_READ || doing->op->kind == OP_FIND);
-        session_add_own_writes(sessions, session, table, key, looks_only ? session->statement : -1,
-                               row);
+        session_add_own_writes(session, table, key, looks_only ? session->statement : -1, row);
     }
 }
 
@@ -162,7 +161,7 @@ static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t m
     if (since != SINCE_NOTHING && !looks_back) {
         int64_t key = row->cells[0];
         session_committed_row(sessions, sessions->version_count, table, key, row);
-        session_add_own_writes(sessions, session, table, key, -1, row);
+        session_add_own_writes(session, table, key, -1, row);
     }
     return EFFECT_DONE;
 }
@@ -202,7 +201,7 @@ static enum effect look_at_child(struct doing *doing, enum row_table table,
     if (!child.there || child.slot != slot) {
         return EFFECT_DONE;
     }
-    session_add_own_writes(sessions, session, table, child_key, -1, &child);
+    session_add_own_writes(session, table, child_key, -1, &child);
     if (!child.there || child.insert >= 0 || child.cells[1 + refers->column] != key) {
         return EFFECT_DONE;
     }
@@ -232,7 +231,7 @@ static bool has_own_child(const struct doing *doing, enum row_table table,
         if (write->kind != SESSION_INSERTS || write->table != table) {
             continue;
         }
-        session_add_own_writes(doing->sessions, session, table, write->key, -1, &child);
+        session_add_own_writes(session, table, write->key, -1, &child);
         if (child.there && child.cells[1 + refers->column] == key) {
             return true;
         }
@@ -293,7 +292,7 @@ static enum effect lock_parent(struct doing *doing, const struct foreign_key *ke
     }
     struct seen row;
     session_committed_row(sessions, session->looks_from, parent, columns[key->column], &row);
-    session_add_own_writes(sessions, session, parent, columns[key->column], -1, &row);
+    session_add_own_writes(session, parent, columns[key->column], -1, &row);
     if (row.insert < 0) { /* its own new row is no read of what others did */
         session_note_read(session, (uint8_t)parent, columns[key->column]);
     }
@@ -334,7 +333,7 @@ static enum effect check_parents(struct doing *doing, enum row_table table, int6
     const struct foreign_key *keys = primitive_foreign_keys[table];
     struct seen row;
     session_committed_row(sessions, sessions->version_count, table, key, &row);
-    session_add_own_writes(sessions, session, table, key, -1, &row);
+    session_add_own_writes(session, table, key, -1, &row);
     enum effect effect = EFFECT_DONE;
     for (int k = 0; row.there && keys[k].there; k++) {
         if ((session->unchecked >> k & 1) == 0) {

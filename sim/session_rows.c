@@ -182,8 +182,8 @@ static bool is_of(const struct session_write *write, const struct seen *row)
 
 /* Applies the session's own writes on top, except those of the statement `but`, which are not
  * visible yet. */
-void session_add_own_writes(const struct sessions *sessions, const struct session *session,
-                            enum row_table table, int64_t key, int but, struct seen *row)
+void session_add_own_writes(const struct session *session, enum row_table table, int64_t key,
+                            int but, struct seen *row)
 {
     for (uint16_t w = 0; w < session->write_count; w++) {
         const struct session_write *write = &session->writes[w];
@@ -191,12 +191,11 @@ void session_add_own_writes(const struct sessions *sessions, const struct sessio
             continue;
         }
         if (write->kind == SESSION_INSERTS) {
-            uint32_t count = sessions->world->rows.table[table].stride - 1;
             row->there = true;
             row->insert = write->insert;
             row->slot = ROW_NONE;
             row->cells[0] = key;
-            memcpy(&row->cells[1], session->inserts[write->insert], count * sizeof(int64_t));
+            memcpy(&row->cells[1], session->inserts[write->insert], sizeof session->inserts[0]);
         } else if (row->there && is_of(write, row) && write->kind == SESSION_DELETES) {
             row->there = false;
         } else if (row->there && is_of(write, row)) {
@@ -211,7 +210,7 @@ void session_add_dirty_writes(const struct sessions *sessions, unsigned who, enu
 {
     for (uint32_t s = 0; s < sessions->count; s++) {
         if (s != who) {
-            session_add_own_writes(sessions, &sessions->each[s], table, key, -1, row);
+            session_add_own_writes(&sessions->each[s], table, key, -1, row);
         }
     }
 }
