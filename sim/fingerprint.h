@@ -81,7 +81,8 @@ struct fingerprint {
     void *own; /* the protocol's own data: made by its hook, freed with free */
 };
 
-/* Which transactions of others a transaction may fail to commute with. */
+/* Which transactions of others a transaction may fail to commute with. One that looks for rows by a
+ * predicate (FIND, EVERY) touches every row that could match, of any component: it is LOCAL_NOT. */
 enum fingerprint_locality {
     LOCAL_NOT,   /* any */
     LOCAL_ALONE, /* none, if no other message of its component exists */

@@ -52,6 +52,8 @@ checks=$((checks + 1))
 # ---- what few moments allow, and what a server suffers: rare among so many kinds ----
 run 0 real seq-illegal --seeds 12 --json
 at_least illegal-move 1
+at_least SEQ-4 1
+at_least SEQ-20 1
 printf 'name: only-server\nabout: a server that fails\ncommits: literal\nworkers: 3\ngraph: {trigger: [left, right]}\nfaults: {server: 1/2}\nlimits: {restarts: 3}\n' >"$scratch/only-server.yaml"
 run 0 real "$scratch/only-server.yaml" --seeds 24 --json
 for kind in kill-backend restart failover; do at_least $kind 1; done

@@ -209,7 +209,7 @@ class Store(OnServer):
 
     columns = ["suites", "conform", "errors", "abort", "hang", "refused", "survived"]
     counts = ("suites", "conform", "errors")
-    files = dict.fromkeys("sim/store.c sim/meaning.h sim/session.c sim/session_operations.c sim/session_order.c "
+    files = dict.fromkeys("sim/store.c sim/meaning.h sim/session.c sim/session_looks.c sim/session_operations.c sim/session_order.c "
                           "sim/session_rows.c sim/session_claims.c sim/session_waits.c".split(),
                           "store session levels sim_checks sim_pipeline")
     whole = ("sim/store*.c", "sim/session*.c")

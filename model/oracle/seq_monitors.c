@@ -136,7 +136,8 @@ static void rollback(struct oracle *oracle)
 static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet)
 {
     struct commit commit = begin(oracle, rows, NULL, 0);
-    if (is_halted(oracle)) {
+    if (is_halted(oracle)) { /* no commit since has moved a seq */
+        judge_held(&commit.judge, CLAUSE_SEQ_20);
         return commit.judge.verdict;
     }
     for (uint32_t slot = 0; slot < rows->table[TABLE_SEQ].used; slot++) {

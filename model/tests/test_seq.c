@@ -953,6 +953,7 @@ Test(seq_rows, once_halted_nothing_moves_and_the_first_report_stays)
     cr_expect_not(oracle_rollback(&oracle, hand.changes, 0).broken);
     cr_expect_eq(oracle.evaluated[CLAUSE_SEQ_20], 2U);
     cr_expect_not(monitors_seq.settled(&oracle, &hand.rows, false).broken, "HALTED is an end");
+    cr_expect_eq(oracle.evaluated[CLAUSE_SEQ_20], 3U, "also where nobody tries any more");
     set(TABLE_STAGE, STAGE_PRIOR, SEQ_UNSEEN);
     cr_expect_eq(tell(), CLAUSE_SEQ_20);
     more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1);

@@ -201,7 +201,7 @@ Test(explore, interleaved_there_are_as_many_states_as_ever)
         {"merged trigger", SCOPE_MERGED_TRIGGER, {0, 0, 0, 1, 1, 0, 0}, 3078, 2702, 1},
         {"legacy", SCOPE_LEGACY, {0, 0, 0, 0, 0, 0, 0}, 2360, 2360, 1},
         {"key", SCOPE_KEY, {0, 1, 0, 0, 0, 0, 0}, 113378, 113378, 1},
-        {"pipeline", SCOPE_PIPELINE, {1, 0, 0, 0, 0, 0, 0}, 395, 395, 1},
+        {"pipeline", SCOPE_PIPELINE, {1, 0, 0, 0, 0, 0, 0}, 417, 417, 1},
         {"seq", SCOPE_SEQ, {0, 0, 0, 0, 0, 0, 0}, 44783, 44783, 14},
         {"inbox", SCOPE_INBOX, {1, 1, 0, 0, 0, 0, 0}, 124383, 124383, 1},
     };

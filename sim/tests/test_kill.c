@@ -213,6 +213,7 @@ static const struct killer {
     {"pipeline-turned-away-not-counted", {CLAUSE_CUT_12}, 1}, /* E-CUT-15 */
     {"pipeline-sweeps-for-ever", {CLAUSE_CUT_12}, 1},         /* E-CUT-21 */
     {"pipeline-sweeps-once", {CLAUSE_CUT_12}, 1},
+    {"pipeline-follows-first-signature", {CLAUSE_CUT_32}, 1},
     {"pipeline-compensation-without-escalation", {CLAUSE_CUT_29}, 1},
     {"pipeline-mark-does-not-look", {CLAUSE_CUT_5}, 1},
     {"pipeline-split-cut", {CLAUSE_CUT_9}, 1},
