@@ -175,8 +175,8 @@ static const struct sabotage named[] = {
                                      "(E-ACL-34)",
                             .scenario = "long-tasks"},
     [PUT_BACK_FOR_LONG] = {.name = "put-back-for-long",
-                           .about = "a message that came too early is put back for many times as "
-                                    "long as a claim lasts (E-ACL-20)",
+                           .about = "a message is put back for many times as long as a claim "
+                                    "lasts (E-ACL-20)",
                            .scenario = "overtaking"},
     SABOTAGE_WORK("task", "tree-3"),
     SABOTAGE_THROUGH("task", "long-tasks"),

@@ -862,6 +862,7 @@ Test(sabotage, a_named_one_changes_no_more_of_the_catalogue_than_it_says)
         {"lets-go-at-once", 0},
         {"retry-without-marker", 0},
         {"claim-by-own-clock", 0},
+        {"put-back-for-long", 0},
         {"task-never-done", 0},
         {"task-done-again", 0},
         {"task-done-ahead", 0},

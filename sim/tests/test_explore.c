@@ -194,7 +194,7 @@ Test(explore, interleaved_there_are_as_many_states_as_ever)
 {
     static const struct pinned cases[] = {
         {"trigger", SCOPE_TRIGGER, {0, 0, 0, 0, 0, 0, 0}, 1100, 1100, 1},
-        {"trigger", SCOPE_TRIGGER, {1, 0, 0, 0, 0, 0, 0}, 17683, 13925, 1},
+        {"trigger", SCOPE_TRIGGER, {1, 0, 0, 0, 0, 0, 0}, 17707, 13949, 1},
         {"trigger", SCOPE_TRIGGER, {0, 0, 0, 1, 0, 0, 0}, 22808, 20602, 1},
         {"trigger", SCOPE_TRIGGER, {0, 0, 0, 0, 1, 0, 0}, 4150, 4150, 1},
         {"merged trigger", SCOPE_MERGED_TRIGGER, {1, 0, 0, 0, 0, 0, 0}, 401, 246, 1},
@@ -202,8 +202,8 @@ Test(explore, interleaved_there_are_as_many_states_as_ever)
         {"legacy", SCOPE_LEGACY, {0, 0, 0, 0, 0, 0, 0}, 2360, 2360, 1},
         {"key", SCOPE_KEY, {0, 1, 0, 0, 0, 0, 0}, 113378, 113378, 1},
         {"pipeline", SCOPE_PIPELINE, {1, 0, 0, 0, 0, 0, 0}, 417, 417, 1},
-        {"seq", SCOPE_SEQ, {0, 0, 0, 0, 0, 0, 0}, 44783, 44783, 14},
-        {"inbox", SCOPE_INBOX, {1, 1, 0, 0, 0, 0, 0}, 124383, 124383, 1},
+        {"seq", SCOPE_SEQ, {0, 0, 0, 0, 0, 0, 0}, 46593, 46593, 14},
+        {"inbox", SCOPE_INBOX, {1, 1, 0, 0, 0, 0, 0}, 128839, 128839, 1},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         expect_pinned(&cases[i], true);
