@@ -202,7 +202,7 @@ struct monitors {
     struct oracle_verdict (*recheck)(struct oracle *oracle, const struct rows *rows);
 };
 
-#define SEEN_CELLS 15
+#define SEEN_CELLS 16
 
 struct oracle {
     const struct monitors *monitors;    /* of the run's protocol */

@@ -122,7 +122,7 @@ static void judge_life(struct judge *judge, const struct doing *doing, const str
  * since what takes long on a server has begun earlier; or WAIT_MOST. */
 static int64_t longest(const int64_t *cells)
 {
-    int64_t half_again = cells[CELL_LIFE] + cells[CELL_LIFE] / 2;
+    int64_t half_again = cells[CELL_GIVEN] + cells[CELL_GIVEN] / 2;
     return half_again > WAIT_MOST ? half_again : WAIT_MOST;
 }
 
@@ -173,9 +173,10 @@ static void remember_claim(struct judge *judge, const struct doing *doing,
                                 ? cells[CELL_EPOCH]
                                 : row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH);
         cells[CELL_UNTIL] = row_get(rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT);
-        int64_t life = cells[CELL_UNTIL] - seen->began;
-        cells[CELL_SHORT] = slot == doing->keeps && life < cells[CELL_LIFE] - cells[CELL_LIFE] / 4;
-        cells[CELL_LIFE] = life;
+        int64_t given = cells[CELL_GIVEN];
+        cells[CELL_LIFE] = cells[CELL_UNTIL] - seen->began;
+        cells[CELL_GIVEN] = doing->nothing ? given : cells[CELL_LIFE];
+        cells[CELL_SHORT] = slot == doing->keeps && cells[CELL_LIFE] < given - given / 4;
     }
     if (doing->takes != ROW_NONE) { /* what it knew before was of another claim */
         cells[CELL_TOLD] = 0;

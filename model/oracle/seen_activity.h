@@ -8,14 +8,15 @@
 
 /* What is known of a client. */
 enum {
-    CELL_MESSAGE,  /* 1 + the slot of the message that it claimed last; 0: it holds none */
-    CELL_EPOCH,    /* of that claim */
-    CELL_UNTIL,    /* when it runs out, */
-    CELL_LIFE,     /* ... and for how long it was given */
-    CELL_SHORT,    /* ... which was by much less than before, if that was no putting back */
-    CELL_TOLD,     /* the store's clock as of its last answer but one, */
-    CELL_LAST,     /* ... and as of its last one */
-    CELL_WORKED,   /* ticks that it has worked since that, by its own clock */
+    CELL_MESSAGE, /* 1 + the slot of the message that it claimed last; 0: it holds none */
+    CELL_EPOCH,   /* of that claim */
+    CELL_UNTIL,   /* when it runs out, */
+    CELL_LIFE,    /* ... and for how long that was, at its last look */
+    CELL_GIVEN,   /* for how long it was claimed, or extended, the last time that this changed it */
+    CELL_SHORT,   /* ... which was by much less than before, if that was no putting back */
+    CELL_TOLD,    /* the store's clock as of its last answer but one, */
+    CELL_LAST,    /* ... and as of its last one */
+    CELL_WORKED,  /* ticks that it has worked since that, by its own clock */
     CELL_FAILURES, /* its transactions that failed since it made a step forward */
     CELL_DOUBT,    /* ... as it counts them, there may be fewer, or more */
     CELL_ANSWER,   /* the message that it published under this claim, and was told of; 0: none */
