@@ -251,6 +251,7 @@ static void give_finding(struct evidence *evidence, const json_t *line, bool fir
 static void add_finding(struct evidence *evidence, const json_t *line)
 {
     enum clause_id id;
+    char bug[80];
     bool is_new = line_text_is(line_get_kind(line), "new"),
          known = line_text_is(line_get_kind(line), "known"),
          first = evidence_is_first(evidence->found, line);
@@ -263,6 +264,7 @@ static void add_finding(struct evidence *evidence, const json_t *line)
     if (names_clause(line_get_clause(line), &id)) {
         struct evidence_clause *clause = &evidence->clauses[id];
         clause->findings += is_new;
+        clause->planted += is_new && bug_of(evidence, line, bug)[0] != '\0';
         clause->known += known;
         if (line_text_is(line_get_kind(line), "expected")) { /* (EV4) */
             clause->expected++;

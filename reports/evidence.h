@@ -49,6 +49,7 @@ extern const char *const evidence_sides[EVIDENCE_SIDES];
 struct evidence_clause {
     uint64_t evaluated[EVIDENCE_WORLDS];
     uint64_t findings;    /* that are new */
+    uint64_t planted;     /* ... of these by planted bugs */
     uint64_t known;       /* that were listed as known (--known) */
     uint64_t expected;    /* where a scenario is there to break it */
     char broken_in[80];   /* those scenarios; "": none broke it */

@@ -135,9 +135,13 @@ void provenance_write_limits(FILE *out, const struct evidence *evidence)
     fputs("\n## What a pass does not prove\n\n", out);
     write_schedules(out, evidence);
     write_planted(out, evidence);
-    fputs("- **Not all of PostgreSQL.** The simulated store was compared with a server by ", out);
-    fprintf(out, "%s statements, of the kinds that Assay sends.",
-            compared == NULL ? "no" : format_grouped(line_get_statements(compared)).text);
+    fputs("- **Not all of PostgreSQL.** The simulated store was ", out);
+    if (compared == NULL) {
+        fputs("not compared with a server.", out);
+    } else {
+        fprintf(out, "compared with a server by %s statements, of the kinds that Assay sends.",
+                format_grouped(line_get_statements(compared)).text);
+    }
     fputs(" Runs on PostgreSQL kill processes and servers and cut no power: the private server has "
           "fsync off.\n"
           "- **Not another engine.** What ran are Assay's own engines, written from the "

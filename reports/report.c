@@ -50,7 +50,23 @@ static json_t *provenance(const struct evidence *evidence)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-static const char *status_of_runs(const json_t *line)
+/* A run of a scenario that is there to break what it broke. */
+static bool is_expected(const struct evidence *evidence, const json_t *run)
+{
+    size_t i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        if (line_is(line, LINE_FINDING) && line_text_is(line_get_kind(line), "expected") &&
+            line_text_is(line_get_scenario(line), line_get_scenario(run)) &&
+            line_text_is(line_get_clause(line), line_get_clause(run))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *status_of_runs(const struct evidence *evidence, const json_t *line)
 {
     uint64_t broken = line_get_broken_runs(line) + (uint64_t)line_get_is_broken(line) +
                       (line_get_clause(line)[0] != '\0');
@@ -59,10 +75,11 @@ static const char *status_of_runs(const json_t *line)
            : line_get_new(line) > 0           ? "broken"
            : line_get_known(line) > 0         ? "known"
            : line_get_breaks(line)[0] != '\0' ? "broken, as expected"
+           : is_expected(evidence, line)      ? "broken, as expected"
                                               : "broken";
 }
 
-static json_t *run_row(const json_t *line)
+static json_t *run_row(const struct evidence *evidence, const json_t *line)
 {
     bool drawn = line_is(line, LINE_SCENARIO);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "kind",
@@ -71,8 +88,8 @@ static json_t *run_row(const json_t *line)
                      "runs", line_copy(line, LINE_KEY_runs), "steps",
                      line_copy(line, LINE_KEY_steps), "seconds", line_copy(line, LINE_KEY_seconds),
                      "findings", line_copy(line, LINE_KEY_findings), "digest",
-                     line_copy(line, LINE_KEY_digest), "status", status_of_runs(line), "sabotage",
-                     line_copy(line, LINE_KEY_sabotage));
+                     line_copy(line, LINE_KEY_digest), "status", status_of_runs(evidence, line),
+                     "sabotage", line_copy(line, LINE_KEY_sabotage));
 }
 
 /* A verb that has no scenario lines is one row: its summary. */
@@ -94,7 +111,7 @@ static json_t *runs(const struct evidence *evidence)
     json_array_foreach(evidence->lines, i, line)
     {
         if (line_is_about_runs(line)) {
-            json_array_append_new(list, run_row(line));
+            json_array_append_new(list, run_row(evidence, line));
         }
         if (line_is(line, LINE_SUMMARY) && !line_text_is(line_get_verb(line), "campaign")) {
             json_array_append_new(list, summary_row(line));

@@ -187,8 +187,10 @@ static void judge_clause(struct sign_off *page, enum clause_id id)
     struct sign_off_row *row = &page->clauses[id];
     const struct proof *failed = count_tests(row, page->evidence, clause->id, false);
     if (of->findings + of->known > 0) {
-        set_row(row, SIGN_OFF_FAIL, "%" PRIu64 " new findings, %" PRIu64 " known", of->findings,
-                of->known);
+        set_row(row, SIGN_OFF_FAIL,
+                "findings: %" PRIu64 " new, of which %" PRIu64 " by planted bugs; %" PRIu64
+                " known",
+                of->findings, of->planted, of->known);
     } else if (failed != NULL) {
         set_row(row, SIGN_OFF_FAIL, "%s failed", failed->suite);
     } else if (clause->kind == CLAUSE_KIND_SAFE || clause->kind == CLAUSE_KIND_LIVE) {
@@ -476,21 +478,39 @@ static void write_open(FILE *out, const struct sign_off *page)
     write_open_rows(out, page, SIGN_OFF_NOT_SHOWN);
 }
 
-static void write_markdown(FILE *out, const struct sign_off *page)
+/* The first words of the page. */
+static const char *outcome_of(const struct sign_off *page)
+{
+    return page->status == 0                ? "Everything is shown and holds:"
+           : page->count[SIGN_OFF_FAIL] > 0 ? "Not acceptable, something failed:"
+           : page->status != 4              ? "Not acceptable, see the open items:"
+                                            : "Not complete, and what is not shown is no pass:";
+}
+
+static void write_program(FILE *out, const struct sign_off *page)
 {
     const json_t *begin = page->evidence->begin;
     const char *servers = page->evidence->servers;
-    fputs("# Sign-off\n\n**", out);
-    write_sum(out, page);
+    if (line_get_binary_hash(begin)[0] == '\0') {
+        fputs("The evidence does not say which program made it.\n", out);
+        return;
+    }
     fprintf(out,
-            "**\n\nassay %s, commit %s%s, %s (%s), on %s, %s. %s%s%s" SIGN_OFF_BINARY
-            "`%s`, of the "
+            "assay %s, commit %s%s, %s (%s), on %s, %s. %s%s%s" SIGN_OFF_BINARY "`%s`, of the "
             "clauses `%s`, of the errata `%s`.\n",
             line_get_assay(begin), line_get_commit(begin),
             line_get_dirty(begin) ? " with changes" : "", line_get_compiler(begin),
             line_get_flags(begin), line_get_system(begin), line_get_made(begin),
             servers[0] == '\0' ? "" : "PostgreSQL ", servers, servers[0] == '\0' ? "" : ". ",
             line_get_binary_hash(begin), line_get_clauses_hash(begin), line_get_errata_hash(begin));
+}
+
+static void write_markdown(FILE *out, const struct sign_off *page)
+{
+    fprintf(out, "# Sign-off\n\n**%s ", outcome_of(page));
+    write_sum(out, page);
+    fputs(".**\n\n", out);
+    write_program(out, page);
     write_open(out, page);
     fputs("\n## Evidence\n\n| | what it shows | |\n|---|---|---|\n", out);
     for (size_t i = 0; i < STEPS_COUNT; i++) {

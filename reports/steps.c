@@ -300,8 +300,8 @@ static struct endings endings_of(const struct evidence *evidence, const char *ve
     return endings;
 }
 
-/* "test_chaos, test_run (2 of 73 suites)" */
-static void name_failed_suites(const struct evidence *evidence, char *why, size_t size)
+/* "test_chaos, test_run (2 of 73 suites)"; false: none failed. */
+static bool name_failed_suites(const struct evidence *evidence, char *why, size_t size)
 {
     size_t failed = 0, used = 0;
     const char *suite;
@@ -319,6 +319,7 @@ static void name_failed_suites(const struct evidence *evidence, char *why, size_
         snprintf(why + used, size - used, " (%zu of %zu suites)", failed,
                  json_object_size(evidence->suites));
     }
+    return failed > 0;
 }
 
 /* Failed, interrupted and never run are three things. */
@@ -331,9 +332,8 @@ static enum steps_state judge_endings(const struct evidence *evidence, const cha
         snprintf(why, size, "not run%s", line_text_is(verb, "proofs") ? TAKEN : "");
         return STEPS_ABSENT;
     }
-    if (line_text_is(verb, "tests") && endings.worst == 1) {
-        name_failed_suites(evidence, why, size);
-        return STEPS_FAILED;
+    if (line_text_is(verb, "tests") && name_failed_suites(evidence, why, size)) {
+        return STEPS_FAILED; /* also if the status denies it, or the run was interrupted */
     }
     if (rank >= line_status_rank(1)) {
         snprintf(why, size, "%s (status %d)", line_status_words(rank), endings.worst);

@@ -265,6 +265,45 @@ sed -n '/^## Open items/,/^## Evidence/p' untested/evidence/sign-off.md >open
 [ "$(grep -m 1 '^- ' open)" = '- a suite failed: test_ledger' ] || fail 'the failed suite is not the first item'
 [ "$(grep -m 1 '^- \*\*' open)" = "$(grep -m 1 '^- \*\*FAIL\*\* tests: test_ledger' open)" ] ||
     fail "what failed does not come before what is not shown"
+# ---- long evidence comes by --with, of the same program; without it NOT SHOWN ----
+run 4 sign-off --out short --only sweep-tree-3 && says_like '^sabotage  NOT SHOWN .*not run$'
+says_like '^proofs    NOT SHOWN .*not run; ./test --full makes it, and --with brings it$'
+hunted() { # folder, hash: as a hunt for every planted bug leaves them
+    mkdir "$1"
+    {
+        echo "{\"type\":\"begin\",\"verb\":\"sabotage\",\"command\":\"assay sabotage\",\"binary_hash\":\"$2\"}"
+        echo '{"type":"sabotage","name":"lost-snapshot","fate":"found","clause":"ACL-21"}'
+        echo '{"type":"summary","every_sabotage":true,"sabotages":2,"planned":2,"found":1,"equivalent":1}'
+        echo '{"type":"end","status":0}'
+    } >"$1/results.jsonl"
+}
+hunted whole-hunt "$hash" && run 4 sign-off --out long --only sweep-tree-3 --with whole-hunt
+says_like '^sabotage  PASS .*2 planted bugs, 1 of them shown to be equivalent, 0 not shown$' && says_like '^build     PASS'
+hunted foreign-hunt 0123456789abcdef
+bad '--with foreign-hunt: another program made it, with the SHA-256 0123456789abcdef...;' sign-off --out refused --with foreign-hunt
+bad 'cannot-be: no such folder' sign-off --out refused --with cannot-be
+[ ! -e refused ] || fail "a sign-off that is refused leaves a folder"
+# What ./run sign-off takes by itself is of the very program, whether JSON has spaces or not.
+sed -n '/^is_of_this_program/,/^}/p' "$source/run" >of.sh
+mkdir -p build/release/cli && cp "$assay" build/release/cli/assay
+for made in "\"binary_hash\":\"$hash\"" "\"binary_hash\": \"$hash\"" '"binary_hash":"0123"'; do
+    mkdir -p made && echo "{\"type\":\"begin\",$made}" >made/results.jsonl
+    taken=yes && (. ./of.sh && is_of_this_program made) || taken=no
+    checks=$((checks + 1)) && last="is_of_this_program with $made"
+    case $made in *0123*) [ $taken = no ] ;; *) [ $taken = yes ] ;; esac || fail "$last is $taken"
+done
+# A suite that failed is a FAIL also where the end denies it.
+sed 's/"type":"end","status":1/"type":"end","status":0/' suites-failed/results.jsonl >denied.jsonl
+mkdir suites-denied && mv denied.jsonl suites-denied/results.jsonl
+run 1 report suites-denied --sign-off && says_like '^tests     FAIL .*test_ledger \(1 of '
+# What planted bugs broke is told as such.
+run 1 report broken --sign-off && says_like '^ACL-16  FAIL .*findings: 1 new, of which 1 by planted bugs; 0 known'
+grep -q '^\*\*Not acceptable, something failed: ' broken/sign-off.md || fail "the page does not begin with its outcome"
+# Promises add up: held, broken, expected, not shown and left to unit tests are all that there are.
+run 1 run legacy-replay --seed 16 --out expected-break && says_like 'LEG-6' && run 1 report expected-break
+says_like '^  run +legacy-replay .* broken, as expected$' && says_like '^  LEG +12 +8 +0 +1 +1 +2 '
+awk '/^  (ACL|SEQ|KEY|LEG|CUT|BOX) / { if ($2 != $3 + $4 + $5 + $6 + $7) { print "does not add up: " $0; bad = 1 } rows++ }
+    END { exit bad || rows != 6 }' out >sums.out || fail "the table of promises does not add up: $(cat sums.out)"
 bad 'no such step' sign-off --out x --only nothing
 bad 'nothing is written over' sign-off --out signed
 bad '--out DIR' sign-off

@@ -9,6 +9,7 @@ program, which must also end, without a folder, with the status that its folder 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,7 @@ def assay(*words):
     return made.returncode, made.stdout, made.stderr
 
 
+CLAUSES = len(assay("list", "clauses", "--json")[1].splitlines())
 HASH = {"binary_hash": "ab" * 32, "clauses_hash": "cd" * 32, "errata_hash": "ef" * 32}
 
 
@@ -180,6 +182,15 @@ VERBS = [
     (["sabotage", "lost-snapshot", "--schedules", "1", "--without", "ACL-21", "--without",
       "ACL-30"], None, []),
 ]
+SERVER_VERBS = [
+    (["real", "tree-3", "--no-faults"], 0, []),
+    (["real", "tree-3", "--no-faults", "--sabotage", "unbundled-step2"], 1, ["unbundled-step2"]),
+    (["real", "tree-3", "--no-faults", "--sabotage", "unbundled-step2", "--expect-finding"], 0,
+     ["unbundled-step2"]),
+    (["real", "tree-3", "--dsn", "host=/nonexistent"], 69, []),
+    (["sabotage", "dimension-from-counter", "--real"], 4, ["dimension-from-counter"]),
+    (["conform", "tree-3", "--seeds", "1"], 0, []),
+]
 
 
 def read(folder, name):
@@ -190,6 +201,46 @@ def read(folder, name):
 def failed_cases(folder):
     suites = ElementTree.fromstring(read(folder, "junit.xml"))
     return sum(len(suites.findall(f".//{kind}")) for kind in ("failure", "error"))
+
+
+HEADLINE = r"""
+// What people see at the top of a page: its title, and the first section, as text.
+const { readFileSync } = require('fs'), vm = require('vm');
+const node = (tag) => ({ tag, children: [], setAttribute(name, value) { this[name] = value; }, addEventListener() {},
+    append(...made) { this.children.push(...made); },
+    get text() { return this.children.map((child) => (typeof child === 'object' ? child.text : String(child))).join(''); } });
+const document = { createElement: node, createElementNS: (space, tag) => node(tag) }; // and nothing to draw on
+for (const folder of process.argv.slice(1)) {
+    const page = readFileSync(`${folder}/report.html`, 'utf8');
+    const [, code] = page.match(/<script type="module">([^]*?)<\/script>/);
+    const [, data] = page.match(/id="data">([^]*?)<\/script>/);
+    const context = vm.createContext({ document, Intl, URLSearchParams });
+    try { vm.runInContext(code, context); } catch (error) { if (!/getElementById/.test(error.message)) throw error; }
+    const made = vm.runInContext(`verdictSection(${data})`, context);
+    const all = [made, ...made.children];
+    console.log(JSON.stringify({ folder, look: made.class, headline: all.find((one) => one.tag === 'h1').text, text: made.text }));
+}
+"""
+JUDGED = {}  # folder: situation, status, reasons
+
+
+def headlines():
+    """The headline of every page, as the script of the page writes it."""
+    if shutil.which("node") is None:
+        print("SKIPPED: the headlines of the pages: there is no node")
+        return
+    made = subprocess.run(["node", "-e", HEADLINE, *JUDGED], capture_output=True, text=True, check=False)
+    check(made.returncode == 0, f"headlines: {made.stderr[-600:]}")
+    pages = [json.loads(line) for line in made.stdout.splitlines()]
+    check(len(pages) == len(JUDGED), f"{len(pages)} headlines of {len(JUDGED)} pages")
+    for page in pages:
+        name, status, reasons = JUDGED[page["folder"]]
+        green = page["look"] == "verdict held"
+        check(green == (status == 0), f"{name}: the page looks {page['look']}, and the status is {status}")
+        check("every promise held" not in page["text"].lower() or status == 0, f"{name}: {page['headline']}")
+        check(f"Exit status {status}" in page["text"], f"{name}: the page has another status: {page['text'][:300]}")
+        for reason in reasons:
+            check(reason.lower() in page["text"].lower(), f"{name}: the page does not name '{reason}'")
 
 
 def page_data(page):
@@ -204,7 +255,7 @@ def outputs(folder, name, status):
     yield "terminal", ended, terminal
     report = json.loads(read(folder, "report.json"))
     yield "report.json", report["verdict"]["status"], json.dumps(report["verdict"])
-    check(report["verdict"]["covered"]["of"] == 128, f"{name}: of {report['verdict']['covered']}")
+    check(report["verdict"]["covered"]["of"] == CLAUSES, f"{name}: of {report['verdict']['covered']}")
     page = page_data(read(folder, "report.html"))
     check(page is not None and page["verdict"] == report["verdict"], f"{name}: the page's verdict")
     yield "summary.md", None, read(folder, "summary.md")
@@ -230,10 +281,17 @@ def outputs(folder, name, status):
     signed, _, _ = assay("report", folder, "--sign-off")
     check(signed != 0, f"{name}: a part is signed as the whole")
     check(status in (0, 4) or signed == status, f"{name}: sign-off ends with {signed}")
-    yield "sign-off.md", None, read(folder, "sign-off.md")
+    page = read(folder, "sign-off.md")
+    check(("FAIL** tests" in page) == ("failed suite" in [one["kind"] for one in report["verdict"]["reasons"]]),
+          f"{name}: sign-off.md and its failed suites")
+    check(page.startswith("# Sign-off\n\n**Not "), f"{name}: sign-off.md begins with {page[:60]}")
+    yield "sign-off.md", None, page
+    ended, text, _ = assay("merge", folder, "--out", f"{folder}-merged")
+    yield "merge", ended, text
 
 
 def judge(folder, name, status, reasons):
+    JUDGED[folder] = name, status, reasons
     for what, ended, text in outputs(folder, name, status):
         check(ended in (None, status), f"{name}: {what} has status {ended}, wanted {status}")
         # (VE2)
@@ -266,14 +324,29 @@ def of_verb(number, words, status, reasons):
 
 
 def killed_anywhere():
-    """A campaign's lines, cut behind each of them: never green before the last."""
-    lines = read("verb-7", "results.jsonl").splitlines()
-    for count in range(1, len(lines)):
-        folder = f"killed-{count}"
-        os.mkdir(folder)
-        with open(f"{folder}/results.jsonl", "w", encoding="utf-8") as file:
-            file.writelines(line + "\n" for line in lines[:count])
-        judge(folder, folder, 4, ["killed half-way"])
+    """The lines of verbs, cut behind each of them: never green before the last. A part of a line is refused."""
+    for verb in (7, 8, 10, 12, 14, 16):
+        lines = read(f"verb-{verb}", "results.jsonl").splitlines()
+        for count in sorted({*range(1, min(6, len(lines))), len(lines) - 1}):
+            folder = f"killed-{verb}-{count}"
+            os.mkdir(folder)
+            with open(f"{folder}/results.jsonl", "w", encoding="utf-8") as file:
+                file.writelines(line + "\n" for line in lines[:count])
+            found = any(json.loads(line)["type"] == "finding" for line in lines[:count])
+            judge(folder, folder, 1 if found else 4, ["killed half-way"])
+            with open(f"{folder}/results.jsonl", "a", encoding="utf-8") as file:
+                file.write(lines[count][:40])
+            ended, text, _ = assay("report", folder)
+            check(ended == 64 and text == "", f"{folder}, in the middle of a line: {ended}")
+
+
+def on_a_server():
+    """Verbs that need PostgreSQL, if there is one."""
+    if assay("real", "tree-3", "--no-faults")[0] == 69:
+        print("SKIPPED: verbs on PostgreSQL: there is none")
+        return
+    for index, (arguments, wanted, named) in enumerate(SERVER_VERBS, 100):
+        of_verb(index, arguments, wanted, named)
 
 
 for index, (case, of, wanted, named) in enumerate(LINES):
@@ -281,6 +354,8 @@ for index, (case, of, wanted, named) in enumerate(LINES):
 for index, (arguments, wanted, named) in enumerate(VERBS):
     of_verb(index, arguments, wanted, named)
 killed_anywhere()
+on_a_server()
+headlines()
 print(f"{len(LINES) + len(VERBS)} situations, {checks} checks, {len(failures)} failures")
 for failure in failures[:60]:
     print("FAILED:", failure[:400])

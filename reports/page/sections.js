@@ -50,7 +50,7 @@ function verdictSection(data) {
         element('h1', { id: 'verdict-title' }, glyph(known.glyph), capital(words)),
         plantedNotice(data),
         isMissing(verdict.status) ? null
-            : element('p', { class: 'aside' }, `Exit status ${verdict.status}${words === known.words ? '' : `: ${known.words}`}.`),
+            : element('p', { class: 'aside' }, `Exit status ${verdict.status}${words === known.words ? '' : `: ${verdict.outcome ?? known.words}`}.`),
         reasonsOf(verdict),
         element('ul', { class: 'tiles' }, tiles(data)),
         boundOf(data.bound));

@@ -428,7 +428,7 @@ Test(evidence, becomes_a_report_with_the_verdict_and_every_promise)
     json_t *report = report_make(&evidence, NULL);
     cr_expect_eq(evidence_number(report, "version"), 1U);
     cr_expect(evidence_is(json_object_get(report, "verdict"), "words",
-                          "every promise held that was put to the test, 3 of 128"));
+                          "every promise held that was put to the test, 3 of 129"));
     cr_expect_eq(json_array_size(json_object_get(report, "clauses")), (size_t)CLAUSE_COUNT);
     cr_expect(evidence_is(status_of(report, "ACL-5"), "status", "held"));
     cr_expect(json_is_null(json_object_get(status_of(report, "ACL-5"), "real")));
