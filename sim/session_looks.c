@@ -145,7 +145,7 @@ static void note_writes(const struct sessions *sessions, const struct session *s
         struct seen before, after;
         session_committed_row(sessions, sessions->version_count, table, write->key, &before);
         after = before;
-        session_add_own_writes(sessions, session, table, write->key, -1, &after);
+        session_add_own_writes(session, table, write->key, -1, &after);
         for (uint8_t l = 0; l < count; l++) {
             if (looks[l].table == write->table &&
                 is_seen_by(sessions, &looks[l], &before, &after)) {
