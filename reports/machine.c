@@ -114,8 +114,8 @@ static const struct machine machines[] = {
      .seen = {[KIND_MOVE] = "transitions seen", [KIND_REFUSED] = "illegal pairs refused"},
      .state = seq_state,
      CELLS(seq_cells)},
-    {.name =
-         "two-leg activity: how far a leg had got (row), and what happened to its message next (column)",
+    {.name = "two-leg activity: how far a leg had got (row), and what happened to its message next "
+             "(column)",
      .protocol = "activity",
      .corner = "resume point",
      .seen = {[KIND_MOVE] = "seen"},
