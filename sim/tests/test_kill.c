@@ -101,6 +101,7 @@ static const struct killer {
     {"one-input", {CLAUSE_ACL_32, CLAUSE_ACL_29}, 2},
     {"one-threshold", {CLAUSE_ACL_21}, 1},
     {"claims-never-extended", {CLAUSE_ACL_47}, 1}, /* E-ACL-34 */
+    {"put-back-for-long", {CLAUSE_ACL_47}, 1},     /* E-ACL-20 */
     {"tries-not-counted",
      {CLAUSE_ACL_48, CLAUSE_ACL_47},
      2}, /* E-ACL-13: it learns no time either */
