@@ -175,7 +175,7 @@ PGconn *lane_connect(const struct lane *lane, const char *database, struct error
     (void)cluster_path(
         dsn, sizeof dsn,
         "host=%s/socket port=5432 user=" CLUSTER_ROLE
-        " password=%s dbname=%s options='-c assay_wire.quiet=on -c statement_timeout=5s "
+        " password=%s dbname=%s options='-c assay_wire.quiet=on -c statement_timeout=60s "
         "-c client_min_messages=error'",
         lane->cluster.folder, lane->password, database);
     PGconn *connection = PQconnectdb(dsn);
