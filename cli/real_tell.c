@@ -33,11 +33,11 @@ static void add_count(json_t *counts, const char *name, uint64_t more)
     json_object_set_new(counts, name, json_integer(before + (json_int_t)more));
 }
 
-static json_t *kinds_of(const struct chaos_report *report)
+static json_t *kinds_of(const uint64_t counts[CHAOS_KINDS])
 {
     json_t *kinds = json_object();
     for (int k = 0; k < CHAOS_KINDS; k++) {
-        add_count(kinds, fault_twin_get((enum chaos_kind)k)->name, report->counted[k]);
+        add_count(kinds, fault_twin_get((enum chaos_kind)k)->name, counts[k]);
     }
     return kinds;
 }
@@ -100,14 +100,22 @@ static void add_audit(json_t *line, const struct outcome_audit *audit)
              line_unnoted(audit->unnoted));
 }
 
-/* [["Step 1", "before begin", 1, 369], ...]: a plan's kills do not follow from one another. */
-static json_t *crash_points_of(const struct chaos_report *report)
+/* A bundle that is sent has a crash point on each side. What only PostgreSQL has ever sent is
+ * shown, and not asked for: no plan aims at it. */
+static bool is_sent(const struct real_result *result, int bundle)
+{
+    return result->profile.sent[bundle] > 0;
+}
+
+/* [["Step 1", "before begin", 1, 369], ...]: a plan's kills do not follow from one another. Those that
+ * were never hit are there with 0. */
+static json_t *crash_points_of(const struct real_result *result)
 {
     json_t *list = json_array();
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
         for (int s = 0; s < SWEEP_SIDES; s++) {
-            uint64_t count = report->points[b][sides[s].moment];
-            if (count > 0) {
+            uint64_t count = result->chaos.points[b][sides[s].moment];
+            if (count > 0 || is_sent(result, b)) {
                 json_array_append_new(list, json_pack("[s, s, i, I]",
                                                       bundle_name_text((enum bundle_name)b),
                                                       sides[s].text, 1, (json_int_t)count));
@@ -115,13 +123,6 @@ static json_t *crash_points_of(const struct chaos_report *report)
         }
     }
     return list;
-}
-
-/* A bundle that is sent has a crash point on each side. What only PostgreSQL has ever sent is
- * shown, and not asked for: no plan aims at it. */
-static bool is_sent(const struct real_result *result, int bundle)
-{
-    return result->profile.sent[bundle] > 0;
 }
 
 /* A crash point: where, and how often it was hit in the simulation and on PostgreSQL. */
@@ -154,8 +155,9 @@ static json_t *line_of(const struct real_result *result, const struct oracle *or
         line_evaluated(counts_evaluated(oracle->evaluated)), line_seen(counts_seen(oracle->seen)));
     if (result->storms) {
         const struct chaos_report *chaos = &result->chaos;
-        line_add(line, line_kinds(kinds_of(chaos)), line_fired(fired_of(result)),
-                 line_unprovoked(natural_of(chaos)), line_crash_points(crash_points_of(chaos)),
+        line_add(line, line_kinds(kinds_of(chaos->counted)),
+                 line_planned_kinds(kinds_of(chaos->planned)), line_fired(fired_of(result)),
+                 line_unprovoked(natural_of(chaos)), line_crash_points(crash_points_of(result)),
                  line_counted(real_tell_counted(chaos)), line_missed(chaos->missed),
                  line_jobs(result->jobs), line_seconds(result->seconds),
                  line_points(points_of(result)));

@@ -53,8 +53,7 @@ static int worse_of(int one, int other)
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* A sum that would be too large stays as large as it can be. */
-static uint64_t evidence_sum_of(uint64_t one, json_int_t other)
+uint64_t evidence_sum_of(uint64_t one, json_int_t other)
 {
     uint64_t more = other < 0 ? 0 : (uint64_t)other;
     return one > (uint64_t)INT64_MAX - more ? (uint64_t)INT64_MAX : one + more;
@@ -139,6 +138,7 @@ static void add_points(struct evidence *evidence, enum evidence_world world, con
         struct evidence_point *point = point_of(evidence, line_get_protocol(line), phase);
         if (point != NULL) {
             uint64_t *crashes = &point->crashes[world][side][depth - 1];
+            point->told[world][depth - 1] = true;
             *crashes = evidence_sum_of(*crashes, json_integer_value(json_array_get(cell, 3)));
         }
     }

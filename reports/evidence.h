@@ -63,6 +63,7 @@ struct evidence_clause {
 struct evidence_point {
     const char *protocol, *phase;
     uint64_t crashes[EVIDENCE_WORLDS][EVIDENCE_SIDES][EVIDENCE_DEPTHS];
+    bool told[EVIDENCE_WORLDS][EVIDENCE_DEPTHS]; /* some line counts there, if only to 0 */
 };
 
 struct evidence {
@@ -126,6 +127,9 @@ bool evidence_is_planted(const json_t *line);
  * Members of a line are line.h's. */
 const char *evidence_text(const json_t *line, const char *key);
 uint64_t evidence_number(const json_t *line, const char *key);
+
+/* Of two counts; a sum that would be too large stays as large as it can be. */
+uint64_t evidence_sum_of(uint64_t one, json_int_t other);
 bool evidence_is(const json_t *line, const char *key, const char *text);
 
 #endif

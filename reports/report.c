@@ -7,6 +7,7 @@
 #include "reports/repeat.h"
 #include "reports/schedules.h"
 #include "reports/seeds.h"
+#include "reports/server.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -213,10 +214,8 @@ static bool is_swept(const struct evidence *evidence, const char *protocol,
 {
     for (size_t i = 0; i < evidence->point_count; i++) {
         const struct evidence_point *point = &evidence->points[i];
-        for (int side = 0; side < EVIDENCE_SIDES; side++) {
-            if (strcmp(point->protocol, protocol) == 0 && point->crashes[world][side][depth] > 0) {
-                return true;
-            }
+        if (strcmp(point->protocol, protocol) == 0 && point->told[world][depth]) {
+            return true;
         }
     }
     return false;
@@ -522,6 +521,7 @@ json_t *report_make(const struct evidence *evidence, const char *folder)
     json_object_set_new(report, "clauses", clauses(evidence));
     json_object_set_new(report, "faults", faults(evidence));
     json_object_set_new(report, "points", points(evidence));
+    json_object_set_new(report, "server", report_server(evidence));
     json_object_set_new(report, "machines", machine_all(evidence));
     json_object_set_new(report, "kills", kills(evidence));
     json_object_set_new(report, "kills_of", kills_of(evidence));

@@ -65,6 +65,22 @@ static size_t size_of(const json_t *schedule)
     return json_dumpb(schedule, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY) + 32;
 }
 
+/* A finding that no schedule file replays, such as that of a search, has its story as text. */
+static void schedules_tell(json_t *finding, const char *folder, size_t *room)
+{
+    char path[ARTEFACTS_PATH_SIZE];
+    size_t length = 0;
+    snprintf(path, sizeof path, "%s/findings/%s/words.txt", folder, evidence_text(finding, "name"));
+    char *text = artefacts_read(path, &length);
+    json_t *words = text == NULL ? NULL : json_stringn(text, length);
+    if (words != NULL && size_of(words) <= *room) {
+        *room -= size_of(words);
+        json_object_set(finding, "words", words);
+    }
+    json_decref(words);
+    free(text);
+}
+
 static void schedules_leave_out(json_t *finding, const struct kind *kind, const json_t *schedule)
 {
     json_t *steps = json_object_get(schedule, "steps");
@@ -111,6 +127,9 @@ void schedules_add(json_t *findings, const char *folder, size_t room)
         schedules_begin(finding, drawn);
         json_array_append_new(all, drawn == NULL ? json_null() : drawn);
         add(finding, drawn, first_of(drawn), &room);
+        if (drawn == NULL) {
+            schedules_tell(finding, folder, &room);
+        }
     }
     for (size_t i = 0; i < count; i++) {
         add(json_array_get(findings, i), json_array_get(all, i), &passing, &room);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /* Gives every finding of the list its "schedules", "left_out" and "parts_at", and its story's
- * sentence. `room`: bytes that they may take as text. */
+ * sentence; or, if it has no schedule, its story as "words". `room`: bytes that they may take as text. */
 void schedules_add(json_t *findings, const char *folder, size_t room);
 
 #endif

@@ -65,6 +65,18 @@ says_like 'killed at +simulated +PostgreSQL'
 says_like 'On PostgreSQL actors were killed at [0-9]+ of [0-9]+ points'
 says_like 'looked [0-9]+ of them up, and .*: wrongly 0 times'
 says ' 0 of them lost'
+# The page has what the terminal has, and the points that nothing hit, too.
+python3 - "$scratch/inbox/report.json" >"$scratch/told" <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+server, cells = report["server"], [c["real"] for p in report["points"] for c in p["cells"]]
+print("%d commits acknowledged, %d of them lost" % (server["acknowledged"], server["forgotten"]))
+print("%d took effect" % sum(fault["hit"] for fault in server["faults"]))
+print("killed at %d of %d points" % (sum(c > 0 for c in cells), len(cells)))
+END
+while read -r words; do says "$words"; done <"$scratch/told"
+checks=$((checks + 1))
+[ "$(wc -l <"$scratch/told")" -eq 3 ] || fail 'the page lacks what was done to the server'
 checks=$((checks + 2))
 grep -q '"fired":{"crash-before-begin":' "$scratch/inbox/results.jsonl" || fail 'no faults for the report'
 grep -q '"crash_points":\[\["' "$scratch/inbox/results.jsonl" || fail 'no crash points for the report'

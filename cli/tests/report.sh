@@ -99,6 +99,7 @@ run 1 explore peer-3 --sabotage trust-stale-read --out explored && valid explore
 has explored/findings/peer-3-ACL-18-ledger words.txt trace.txt
 grep -q '"scenario":"peer-3",.*"status":"broken by a planted bug"' explored/report.json ||
     fail "a search that broke a promise is told as one that held"
+grep -q '"words":"[^"]*<- here' explored/report.json || fail "the page has no counterexample of a search"
 run 1 report explored && says 'ACL-18 in peer-3'
 run 0 explore tree-3 --json --out searched && valid searched
 

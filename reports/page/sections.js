@@ -294,7 +294,26 @@ function faultsSection(data) {
             { title: 'Group', cell: (row) => textOr(row.group), by: (row) => row.group },
             world('Simulation', 'sim'), world('PostgreSQL', 'real'),
         ],
-    }));
+    }), serverOf(data.server));
+}
+
+/** What was really done to a server, and what became of commits: faults by the names that they have there. */
+function serverOf(server) {
+    if (isMissing(server)) return null;
+    const lost = server.unknown_committed + server.unknown_lost;
+    return element('div', { class: 'server' },
+        element('h3', {}, 'On PostgreSQL'),
+        element('p', {}, `${counted(server.acknowledged, 'commit')} acknowledged, ${formatNumber(server.forgotten)} of them lost. `,
+            `${counted(lost, 'answer')} to COMMIT lost: ${formatNumber(server.unknown_committed)} had committed, ${formatNumber(server.unknown_lost)} had not. `,
+            `Workers looked ${formatNumber(server.concluded_done + server.concluded_not_done)} of them up, and were wrong about ${formatNumber(server.misjudged)}.`),
+        table({
+            label: 'Faults on PostgreSQL, planned and taken effect', name: ['kind', 'kinds'], rows: listOf(server.faults), columns: [
+                { title: 'Real fault', cell: (row) => row.kind, by: (row) => row.kind },
+                { title: 'Planned', number: true, cell: (row) => figure(row.planned), by: (row) => row.planned },
+                { title: 'Took effect', number: true, cell: (row) => (row.planned > 0 ? orNever(row.hit) : figure(row.hit)), by: (row) => row.hit },
+            ],
+        }),
+        element('p', { class: 'aside' }, 'The table above counts the same faults by the names of the simulation. A kill at any instant has none there; where it struck a crash point, the map of crash points counts it.'));
 }
 
 function bar(count, most) {

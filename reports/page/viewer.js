@@ -61,6 +61,12 @@ function leftOutFacts(finding) {
         isMissing(entry.file) ? null : [' It is in ', element('code', {}, entry.file), ' beside it.']));
 }
 
+/** A search tells its counterexample in words: there is no schedule to step through. */
+function storyOf(finding) {
+    if (isMissing(finding.words)) return notice('No schedule of this finding was kept.');
+    return sideways('The counterexample', element('pre', { class: 'story' }, finding.words));
+}
+
 /** On paper nobody can step: the shrunk schedule as a table. */
 function paperSchedule(finding) {
     const trace = finding.schedules?.[firstKind(finding)];
@@ -109,7 +115,7 @@ function viewer(findings, moved) {
 
     function showNothing() {
         const facts = leftOutFacts(state.finding);
-        header.replaceChildren(...findingFacts(state.finding), ...(facts.length > 0 ? facts : [notice('No schedule of this finding was kept.')]));
+        header.replaceChildren(...findingFacts(state.finding), ...(facts.length > 0 ? facts : [storyOf(state.finding)]));
         state.read = null;
         controls.hidden = stage.hidden = leftOut.hidden = true;
         return true;
