@@ -98,7 +98,6 @@ struct session_claims {
     bool first_updater_wins;      /* SERIALIZABLE: 40001 on a row that changed since */
     bool conflict_unseen_fails;   /* SERIALIZABLE: 40001 for DO NOTHING on a row not visible */
     bool cycles_only;             /* SERIALIZABLE: a commit must fail only if it closes a cycle */
-    bool predicates_count;        /* ... in which a row that a predicate would match counts, too */
 };
 
 extern const struct session_claims session_postgresql;
@@ -115,8 +114,8 @@ enum session_write_kind { SESSION_SETS, SESSION_INSERTS, SESSION_DELETES };
 
 /* How a version of a row ended, for who locks it FOR KEY SHARE afterwards. A server treats an update
  * by who held the version FOR UPDATE like an update of its key; but if others had locked the version
- * beside that holder, it has both marks of the holder apart, and who comes along from an older version
- * meets the update alone. */
+ * beside that holder, it has both marks of the holder apart, and a transaction that follows the row from
+ * an older version meets the update alone. */
 enum session_ends { ENDS_BY_UPDATE, ENDS_FOR_ITS_READERS, ENDS_FOR_ALL };
 
 struct session_write {

@@ -53,7 +53,6 @@ const struct session_claims session_postgresql = {
     .first_updater_wins = true,
     .conflict_unseen_fails = true,
     .cycles_only = true,
-    .predicates_count = true,
 };
 
 static const char *const mode_names[LOCK_COUNT] = {[LOCK_NONE] = "no lock",
@@ -121,8 +120,6 @@ static const struct {
     size_t offset;
     const char *name;
 } flags[] = {
-    /* Not predicates_count: a 40001 of PostgreSQL that the store does not ask for is taken over as a
-     * cautious one, so that lockstep cannot miss it. Courses do (sim/tests/courses.h). */
     RULE(locks_last, "row locks end with their statement"),
     RULE(sees_committed_only, "uncommitted rows are seen"),
     RULE(sees_own_writes, "own writes are not seen"),
